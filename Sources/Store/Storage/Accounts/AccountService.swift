@@ -31,8 +31,7 @@ public struct AccountService: Sendable {
     }
   }
 
-  /// Returns all accounts in the order of their names. The result is not limited;
-  /// ``AdministrationService/users(beginningWith:after:limit:)`` returns pages.
+  /// Returns all accounts in the order of their names, without a limit.
   public func users() async throws -> [User] {
     try await transactions.read { try UserTable(transaction: $0).users() }
   }
@@ -51,8 +50,7 @@ public struct AccountService: Sendable {
 }
 
 extension AccountService {
-  /// Replaces the hash of a user's password, and ends the user's sessions in web apps, in one
-  /// transaction.
+  /// Replaces the hash of a user's password, and ends the user's sessions in web apps.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no user of this name;
   ///   ``StoreError/Code/userDeleted`` if the user is being deleted.

@@ -7,8 +7,7 @@ import StoreModel
 struct ApplicationPermissionTable: Table {
   let transaction: StoreTransaction
 
-  /// `permission` and `status` are the raw values of ``ApplicationPermission`` and
-  /// ``ApplicationPermission/Status``, which are also their names in the protocol.
+  /// `permission` and `status` are the names in the protocol.
   static let definition = [
     """
     CREATE TABLE application_permissions (
@@ -36,8 +35,7 @@ struct ApplicationPermissionTable: Table {
     return statuses
   }
 
-  /// Returns a user's decisions in all containers, in the order of containers, environments and
-  /// permissions.
+  /// In the order of containers, environments and permissions.
   func permissions(of userRecordName: String) throws -> [UserHoldings.Permission] {
     try connection.rows(sql.permissions, [.text(userRecordName)]) { row in
       guard let permission = ApplicationPermission(rawValue: row.text(2)),

@@ -5,8 +5,7 @@ import SQLEngine
 struct PasswordTable: Table {
   let transaction: StoreTransaction
 
-  /// `hash` is a text that the server made: the store neither computes nor compares hashes.
-  /// `changed` is in milliseconds since 1970.
+  /// The server makes `hash`: the store neither computes nor compares hashes.
   static let definition = [
     """
     CREATE TABLE user_passwords (

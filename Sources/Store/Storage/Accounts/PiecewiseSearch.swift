@@ -12,7 +12,6 @@
 /// ```
 struct PiecewiseSearch {
   var budget: Int
-  /// The number of rows read at once.
   var pieceSize: Int
   /// The most matches returned; at least 1. The call ends at the row of the last match.
   var limit: Int

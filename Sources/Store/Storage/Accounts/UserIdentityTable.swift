@@ -7,9 +7,8 @@ import StoreModel
 struct UserIdentityTable: Table {
   let transaction: StoreTransaction
 
-  /// `issuer` is the issuer's URL. `subject` is the issuer's permanent name for the person. Only
-  /// the two together are unique (OpenID Connect Core, section 2). `created` is the time of the
-  /// first sign-in with the identity, in milliseconds since 1970.
+  /// `issuer` is a URL. `subject` is the issuer's permanent name for the person. Only the two
+  /// together are unique (OpenID Connect Core, section 2).
   static let definition = [
     """
     CREATE TABLE user_identities (
@@ -19,7 +18,6 @@ struct UserIdentityTable: Table {
   ]
 
   /// The caller must have checked, in the same transaction, that no user has the identity.
-  /// Otherwise the statement fails.
   func bind(_ identity: IssuedIdentity, to user: User, at timestamp: Timestamp) throws {
     try decide(
       sql.add,

@@ -25,8 +25,7 @@ extension UserTable {
     ]
   }
 
-  /// Tries the record name, the e-mail address and the phone number of a lookup in this order.
-  /// Returns the first user found who has granted discovery.
+  /// Tries the record name, the e-mail address and the phone number, in this order.
   func discoverableUser(
     matching lookup: UserLookup, container: String, environment: ContainerEnvironment
   ) throws -> User? {

@@ -10,8 +10,7 @@ import StoreModel
 struct UserTable: Table {
   let transaction: StoreTransaction
 
-  /// `created` is in milliseconds since 1970. `folded_name` is the name without differences of
-  /// case: two accounts whose names look the same to people would receive each other's records.
+  /// `folded_name` is without differences of case, so no two accounts look the same to people.
   ///
   /// The unique indexes permit any number of users without an e-mail address or phone number,
   /// because SQLite and PostgreSQL treat nulls as different values.
@@ -89,8 +88,7 @@ struct UserTable: Table {
     return user
   }
 
-  /// Creates an account for a person who signed in at an OpenID Connect issuer, with the rules of
-  /// ``AccountService/user(boundTo:proposing:profile:at:)``.
+  /// Has the rules of ``AccountService/user(boundTo:proposing:profile:at:)``.
   func add(proposing name: String, profile: UserProfile, at timestamp: Timestamp) throws -> User {
     let isEmailTaken = try isTaken(sql.withEmail, profile.emailAddress)
     let isPhoneTaken = try isTaken(sql.withPhone, profile.phoneNumber)
@@ -116,7 +114,6 @@ struct UserTable: Table {
     return try connection.exists(statement, [.text(value)])
   }
 
-  /// Returns the error for a new user whose insertion added no row.
   private func conflict(of user: User) throws -> StoreError {
     if let other = try holder(of: user.name) {
       let difference =
@@ -160,8 +157,7 @@ struct UserTable: Table {
 }
 
 extension User {
-  /// The columns that ``init(row:)`` reads. The last one is above 0 while the user is being
-  /// deleted.
+  /// The last column is above 0 while the user is being deleted.
   static let selection = """
     SELECT users.name, users.user_record_name, users.created, users.email, users.phone,
       users.name_prefix, users.given_name, users.middle_name, users.family_name,

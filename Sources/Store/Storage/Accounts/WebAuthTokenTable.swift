@@ -12,9 +12,8 @@ struct WebAuthTokenTable: Table {
   let transaction: StoreTransaction
 
   /// `hash` is the SHA-256 of the token's text, which the store does not have. The columns from
-  /// `session_id` on are null for a token without a session. `lifetime` is in milliseconds;
-  /// `created` and `expires` are in milliseconds since 1970. `used` is 1 after the first request
-  /// with the token.
+  /// `session_id` on are null for a token without a session. `lifetime` is in milliseconds. `used`
+  /// is 1 after the first request with the token.
   static let definition = [
     """
     CREATE TABLE web_auth_tokens (
@@ -29,8 +28,7 @@ struct WebAuthTokenTable: Table {
     try connection.first(sql.token, [.bytes(hash)], WebAuthToken.init(row:))
   }
 
-  /// Returns at most ``UserHoldings/tokenLimit`` unexpired tokens. Those that expire last come
-  /// first.
+  /// Unexpired tokens only. Those that expire last come first.
   func tokens(of userRecordName: String, at timestamp: Timestamp) throws -> [UserHoldings.Token] {
     try connection.rows(
       sql.tokens, [.text(userRecordName), .time(timestamp), .count(UserHoldings.tokenLimit)]
@@ -76,8 +74,7 @@ struct WebAuthTokenTable: Table {
     }
   }
 
-  /// Records a request with a session's token, as
-  /// ``AccountService/rotateWebAuthToken(withHash:successor:olderExpire:)`` describes.
+  /// See ``AccountService/rotateWebAuthToken(withHash:successor:olderExpire:)``.
   func rotate(
     tokenWithHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) throws -> Bool {
@@ -91,8 +88,7 @@ struct WebAuthTokenTable: Table {
     return true
   }
 
-  /// Ends a user's sessions, as ``AccountService/endSessions(of:everywhere:at:)`` describes. A
-  /// token that has expired at `timestamp` is deleted but not counted.
+  /// See ``AccountService/endSessions(of:everywhere:at:)``.
   func endSessions(
     of userRecordName: String, everywhere: Bool, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
@@ -111,8 +107,6 @@ struct WebAuthTokenTable: Table {
   }
 
   /// Deletes the expired tokens, and the registrations of devices whose sign-in has thereby ended.
-  ///
-  /// - Parameter now: the present time in milliseconds since 1970.
   func dropExpired(at now: Int64, ordering orders: inout [DeliveryOrder]) throws {
     try delete(
       sql.deleteExpired, [.integer(now)], at: Timestamp(milliseconds: now), ordering: &orders)
@@ -168,8 +162,7 @@ struct WebAuthTokenTable: Table {
 }
 
 extension WebAuthToken {
-  /// Reads the columns in the order in which ``WebAuthTokenTable/token(withHash:)`` selects them. A
-  /// session's lifetime is in milliseconds in the row, and in seconds in ``WebAuthToken``.
+  /// A session's lifetime is in milliseconds in the row, and in seconds in ``WebAuthToken``.
   fileprivate init(row: any SQLRow) throws {
     var session: Session?
     if !row.isNull(4) {

@@ -101,9 +101,7 @@ public struct PastDelivery: Sendable, Hashable {
 
 /// The state of a delivery. The store has the raw values in its tables, so they never change.
 public enum DeliveryState: Int64, Sendable, Hashable, CaseIterable {
-  /// The push waits for its first or next attempt.
   case waiting = 0
-  /// The push service or the webhook accepted the push.
   case delivered = 1
   /// The push is not sent, or not sent again: ``PastDelivery/reason`` says why.
   case abandoned = 2

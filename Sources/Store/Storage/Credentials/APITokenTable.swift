@@ -10,7 +10,7 @@ struct APITokenTable: Table {
 
   /// `hash` is the SHA-256 of the token's text, which the store does not have. `redirect_url` is
   /// null if the sign-in page sends its result by `postMessage`. `allowed_origins` has web origins,
-  /// separated by spaces, or is empty for all. Times are in milliseconds since 1970.
+  /// separated by spaces, or is empty for all.
   static let definition = [
     """
     CREATE TABLE api_tokens (

@@ -7,8 +7,7 @@ import StoreModel
 struct AdminKeyTable: Table {
   let transaction: StoreTransaction
 
-  /// `hash` is the SHA-256 of the key's text. `label` is a name for people. Times are in
-  /// milliseconds since 1970.
+  /// `hash` is the SHA-256 of the key's text. `label` is a name for people.
   static let definition = [
     """
     CREATE TABLE admin_keys (
@@ -41,7 +40,6 @@ struct AdminKeyTable: Table {
 }
 
 extension AdminKey {
-  /// Reads the first four columns of a row: hash, label, creation time, and revocation time.
   init(row: any SQLRow) {
     self.init(
       hash: row.bytes(0), label: row.text(1), created: row.time(2), revoked: row.optionalTime(3))

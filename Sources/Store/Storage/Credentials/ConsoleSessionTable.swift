@@ -7,8 +7,7 @@ import StoreModel
 struct ConsoleSessionTable: Table {
   let transaction: StoreTransaction
 
-  /// `hash` is the SHA-256 of the text in the browser's cookie. `key_hash` is the SHA-256 of the
-  /// admin key. Times are in milliseconds since 1970.
+  /// `hash` and `key_hash` are the SHA-256 of the browser's cookie and of the admin key.
   static let definition = [
     """
     CREATE TABLE console_sessions (

@@ -10,8 +10,7 @@ import StoreModel
 struct ServerKeyTable: Table {
   let transaction: StoreTransaction
 
-  /// `key_id` has 64 hexadecimal digits. `public_key` is PEM text. Times are in milliseconds since
-  /// 1970.
+  /// `key_id` has 64 hexadecimal digits. `public_key` is PEM text.
   static let definition = [
     """
     CREATE TABLE server_keys (
@@ -46,7 +45,6 @@ struct ServerKeyTable: Table {
     }
   }
 
-  /// Revokes a key and returns its user, unless there is no such key or it is already revoked.
   func revoke(_ keyID: String, at timestamp: Timestamp) throws -> String? {
     try connection.text(sql.revoke, [.text(keyID), .time(timestamp)])
   }

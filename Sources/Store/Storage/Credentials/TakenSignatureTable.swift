@@ -6,8 +6,7 @@ import SQLEngine
 struct TakenSignatureTable: Table {
   let transaction: StoreTransaction
 
-  /// `expires` is in milliseconds since 1970. After this time the server refuses the signature
-  /// because of its age, so the row is not needed any more.
+  /// After `expires` the server refuses the signature because of its age.
   static let definition = [
     """
     CREATE TABLE taken_signatures (
@@ -21,8 +20,7 @@ struct TakenSignatureTable: Table {
     try connection.run(sql.take, [.text(keyID), .bytes(signature), .time(expires)]) == 1
   }
 
-  /// Deletes at most ``Retention/batch`` signatures that expired before `now`, in milliseconds
-  /// since 1970. Returns whether there may be more.
+  /// Deletes at most ``Retention/batch`` signatures. Returns whether there may be more.
   func trim(at now: Int64) throws -> Bool {
     try connection.run(sql.trim, [.integer(now), .integer(Retention.batch)]) == Int(Retention.batch)
   }

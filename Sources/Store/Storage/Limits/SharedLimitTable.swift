@@ -39,19 +39,16 @@ struct SharedLimitTable: Table {
     """,
   ]
 
-  /// The SQL expression for the present time in nanoseconds since 1970: the time that a test passes
-  /// as the argument, or that of the database's clock.
+  /// In nanoseconds since 1970: the time that a test passes, or that of the database's clock.
   private static func time(_ argument: String) -> String {
     "COALESCE(\(argument), (EXTRACT(EPOCH FROM statement_timestamp()) * 1000000000)::BIGINT)"
   }
 
-  /// The same clock, in nanoseconds since 1970.
   private func time() throws -> Int64 {
     if let steered = transaction.context.steeredTime?() { return steered }
     return try connection.integer(sql.time, []) ?? 0
   }
 
-  /// The time that a test has set, or null for the database's clock.
   private var steeredTimeArgument: SQLValue { SQLValue(transaction.context.steeredTime?()) }
 
   // MARK: Requests
@@ -126,12 +123,11 @@ struct SharedLimitTable: Table {
 
   // MARK: Sweeping
 
-  /// Two hours, in seconds. Servers ignore a history after one hour.
+  /// In seconds. Servers ignore a history after one hour.
   private static let attemptsKept: Int64 = 7200
   /// The most histories of attempts, so that attempts with ever new names do not fill the table. A
   /// sweep deletes the histories beyond, those whose last attempt is oldest.
   private static let attemptLimit: Int64 = 100_000
-  /// The most rows that one statement of a sweep deletes.
   private static let sweptRows: Int64 = 10_000
 
   /// Deletes full buckets and old histories of attempts, at most ``sweptRows`` by each statement. A

@@ -8,7 +8,7 @@ import StoreModel
 /// The service has a thread and a connection of its own, so it does not wait for writes of records.
 /// The thread runs the jobs one after the other.
 final class StoreLimits: SharedLimits {
-  /// The least seconds between two sweeps of the thread.
+  /// In seconds.
   private static let sweepInterval = 10.0
 
   let queue: JobQueue
@@ -38,8 +38,7 @@ final class StoreLimits: SharedLimits {
     }
   }
 
-  /// Sweeps at once. After a job, the thread also does so by itself, at most once in
-  /// ``sweepInterval``.
+  /// Sweeps at once. The thread also does so after a job, at most once in ``sweepInterval``.
   func sweep() async throws {
     try await perform { try SharedLimitTable(transaction: $0).sweep() }
   }
@@ -55,7 +54,6 @@ final class StoreLimits: SharedLimits {
     }
   }
 
-  /// The body of the service's thread, which ends when the queue is closed and empty.
   func work(over connection: StoreConnection) {
     var swept = ContinuousClock.now
     while let jobs = queue.take(most: 1) {

@@ -99,8 +99,8 @@ public struct MaintenanceService: Sendable {
     try await self.limits?.sweep()
   }
 
-  /// Does the next step of the user deletions under way (``UserDeletion``), and returns the
-  /// deletion; nil if none is under way. Several processes may call the method at the same time.
+  /// Does the next step of the user deletions under way (``UserDeletion``); nil if none is under
+  /// way.
   ///
   /// - Throws: ``StoreError/Code/assetFailed`` if files of assets cannot be removed.
   public func continueUserDeletion(at timestamp: Timestamp) async throws -> UserDeletion? {

@@ -7,18 +7,14 @@ import StoreModel
 /// To change the schema after a release, append a step to ``Schema/migrations`` with the next
 /// version. Never change a released step.
 package struct Migration: Sendable {
-  /// The schema version that the step leads to, greater than that of the step before.
   var version: Int64
   /// Definitions of tables and indexes in PostgreSQL's dialect, in order.
   /// `SQLConnection.definition(_:)` translates them into the engine's dialect.
   var statements: [String]
-  /// Fills in values that SQL alone cannot compute, after the statements and in the same
-  /// transaction.
+  /// Fills in values that SQL alone cannot compute, after the statements.
   var fill: (@Sendable (any SQLConnection) throws -> Void)?
-  /// Whether programs of the version before this step can use the store after the step, as in a
-  /// rolling upgrade. Such a *gradual* step adds only tables and columns that these programs need
-  /// not know. After another step, these programs refuse the store with
-  /// ``StoreError/Code/newerSchema``.
+  /// Whether programs of the version before this step can use the store after it, as in a rolling
+  /// upgrade. Such a *gradual* step adds only tables and columns that these programs need not know.
   var isGradual = false
 
   /// The table with the schema version has one row, or none before the first migration.
@@ -35,9 +31,7 @@ package struct Migration: Sendable {
   /// Runs the `migrations` that the store lacks, in one transaction. A store with a later version
   /// that permits programs of this version stays as it is.
   ///
-  /// With the newest version, the method only runs one statement. Otherwise it locks the table of
-  /// the version and reads the version again. If two programs open the store at the same moment,
-  /// only one of them migrates.
+  /// If two programs open the store at the same moment, only one of them migrates.
   ///
   /// - Throws:
   ///   - ``StoreError/Code/newerSchema`` if the store has a later version that does not permit
@@ -81,7 +75,6 @@ package struct Migration: Sendable {
     }
   }
 
-  /// Checks that this program (version `newest`) may use a store whose schema version is later.
   private static func checkUse(
     of version: Int64, by newest: Int64, _ connection: any SQLConnection
   ) throws {
@@ -94,11 +87,8 @@ package struct Migration: Sendable {
     }
   }
 
-  /// Runs the missing steps and stores the new schema version. If a step is not gradual, the method
-  /// also stores the least version (``leastVersion``), and first checks that no server has the
-  /// store open.
-  ///
-  /// - Parameter version: the store's version; 0 for a new store.
+  /// If a step is not gradual, also stores the least version (``leastVersion``), and first checks
+  /// that no server has the store open. `version` is 0 for a new store.
   private static func run(
     _ steps: [Migration], from version: Int64, on connection: any SQLConnection
   ) throws {
@@ -110,9 +100,7 @@ package struct Migration: Sendable {
     if let least { try CounterTable.set(leastVersion, to: least, over: connection) }
   }
 
-  /// Checks that no server has the store open: it would not understand the new schema version. Only
-  /// stores on PostgreSQL are checked. For a store in a file, a lock on the file keeps other
-  /// servers out.
+  /// Only stores on PostgreSQL are checked. A lock on a file keeps other servers out.
   private static func checkServers(_ connection: any SQLConnection, _ last: Migration) throws {
     guard connection.isShared else { return }
     guard let server = try ServerTable.anyAlive(over: connection) else { return }
@@ -132,13 +120,10 @@ package struct Migration: Sendable {
     }
   }
 
-  /// Checks that the store accepts writes.
   static func writeVersionAgain(over connection: any SQLConnection) throws {
     _ = try connection.run("UPDATE schema_version SET version = version", [])
   }
 
-  /// Returns nil if the table has no row. Throws ``StoreError/Code/statementFailed`` if there is no
-  /// such table, and so no store.
   package static func version(over connection: any SQLConnection) throws -> Int64? {
     try connection.integer("SELECT version FROM schema_version", [])
   }
@@ -148,7 +133,6 @@ package struct Migration: Sendable {
     try connection.run("INSERT INTO schema_version (version) VALUES ($1)", [.integer(version)])
   }
 
-  /// Returns 0 for a new store.
   private static func currentVersion(of connection: any SQLConnection) throws -> Int64 {
     try version(over: connection) ?? 0
   }

@@ -48,7 +48,6 @@ package enum Schema {
 
   package static var newestVersion: Int64 { migrations.last?.version ?? 0 }
 
-  /// The oldest schema version that this program can migrate.
   package static var oldestVersion: Int64 { migrations.first?.version ?? 0 }
 
   /// Throws ``StoreError/Code/newerSchema`` or ``StoreError/Code/olderSchema`` for a version that
@@ -67,9 +66,6 @@ package enum Schema {
     }
   }
 
-  /// Throws ``StoreError/Code/olderSchema`` for a store from before the first release.
-  ///
-  /// - Parameter place: follows "the store" in the error, such as " at /var/petrel/store.sqlite".
   static func checkIsNotTooOld(_ version: Int64, at place: String = "") throws {
     guard version >= oldestVersion else {
       throw StoreError(

@@ -48,7 +48,6 @@ struct SecretTable: Table {
 extension SecretTable {
   private static let clientTokens = "client-tokens"
 
-  /// 32 random bytes, stored by the migration that creates the store.
   @Sendable
   static func makeClientSecret(_ connection: any SQLConnection) throws {
     try connection.run(sql.add, [.text(clientTokens), .bytes(SecureRandom.bytes(count: 32))])

@@ -2,12 +2,10 @@ import CloudKitModel
 import StoreModel
 
 extension Record {
-  /// The user created the record or modified it last.
   func hasStamp(of user: String) -> Bool {
     created?.userRecordName == user || modified?.userRecordName == user
   }
 
-  /// The user's record of type `Users`.
   func isUserRecord(of user: String) -> Bool {
     recordType == "Users" && recordID.recordName == user
   }
@@ -60,7 +58,6 @@ extension Change {
 }
 
 extension ShareAudience {
-  /// Returns whether the user was in the audience.
   mutating func remove(_ user: String) -> Bool {
     let count = departed.count
     departed.removeAll { $0 == user }

@@ -24,24 +24,19 @@ public struct UserDeletion: Sendable, Hashable {
     /// IDs of requests. This stage and the next five also visit the private databases of others whose
     /// shares the user took part in.
     case publicRows = 1
-    /// The user's subscriptions in public databases.
     case subscriptions
-    /// The user's records in public databases, or the user's name in them (``PublicRecords``).
     case publicRecords
     /// Nothing. The deletion waits until the present changes of public databases are dispatched.
     case dispatch
-    /// The user's name in the change history.
     case changes
     /// The user's notifications in public databases, and the user's name in other users'
     /// notifications.
     case notifications
     /// The user among the participants and requesters of other users' shares.
     case shares
-    /// The user's private databases.
     case privateDatabases
     /// The user's rows in the index of the notification log.
     case notificationIndex
-    /// The account.
     case account
     /// The bytes of deleted data in the store's file.
     case erasure
@@ -54,7 +49,6 @@ public struct UserDeletion: Sendable, Hashable {
     /// The deletion must wait, usually until a server has dispatched changes. The next call checks
     /// again.
     case waiting
-    /// All data of the user is deleted.
     case finished
   }
 

@@ -11,8 +11,7 @@ import StoreModel
 public struct UserDeletionService: Sendable {
   let transactions: Transactions
   let files: any AssetStore
-  /// Adds waiting log entries to the notification index, before the user's entries are removed
-  /// from it.
+  /// Files waiting log entries before the user's entries are removed from the index.
   let notificationLog: NotificationLogService
 
   /// Begins to delete a user, or returns the deletion that is under way. From then on the user
@@ -133,8 +132,8 @@ public struct UserDeletionService: Sendable {
     }
   }
 
-  /// Deletes the rows of deletions that ended more than ``UserTraces/refusalMilliseconds`` ago: no
-  /// request of these users can be under way.
+  /// Of deletions that ended more than ``UserTraces/refusalMilliseconds`` ago: no request of these
+  /// users can be under way.
   func forgetDeletedUsers(at timestamp: Timestamp) async throws {
     let horizon = timestamp.milliseconds - UserTraces.refusalMilliseconds
     let isThere = try await transactions.read {
@@ -148,7 +147,6 @@ public struct UserDeletionService: Sendable {
 }
 
 extension User {
-  /// Removes sessions, devices that get pushes, passwords, roles and permissions of applications.
   /// `orders` gets the deliveries that are abandoned, because their devices are removed.
   fileprivate func endAccess(
     at timestamp: Timestamp, ordering orders: inout [DeliveryOrder],
@@ -173,8 +171,7 @@ extension User {
 /// PostgreSQL needs no such step: `VACUUM` removes the deleted rows. Archives of its write-ahead
 /// log keep the rows until the archives expire.
 extension Transactions {
-  /// Copies and truncates the log, on the writer's thread, outside of a transaction. Returns false
-  /// while a connection reads from the log; try again later.
+  /// Returns false while a connection reads from the log; try again later.
   func eraseLog() async throws -> Bool {
     try await withCheckedThrowingContinuation { continuation in
       writer.queue.add(

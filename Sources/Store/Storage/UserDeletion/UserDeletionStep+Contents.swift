@@ -6,8 +6,7 @@ extension UserDeletionStep {
   /// Scanned by a step. A record may have a megabyte.
   private static let examined: Int64 = 200
 
-  /// Deletes the user's records in a public database, or removes the user's name from a batch. In
-  /// another user's private database, the records are the owner's and stay. Returns whether all
+  /// In another user's private database, the records are the owner's and stay. Returns whether all
   /// were scanned.
   mutating func changeRecords() throws -> Bool {
     let records = RecordTable(transaction: transaction)
@@ -76,8 +75,8 @@ extension UserDeletionStep {
       .remove(recordNamed: user, inZone: zone, of: database)
   }
 
-  /// Removes the user's name from a batch of stored changes. The first call for a database also deletes the
-  /// tombstone of the user's own record. Returns whether all were scanned.
+  /// The first call for a database also deletes the tombstone of the user's own record. Returns
+  /// whether all were scanned.
   mutating func changeHistory() throws -> Bool {
     if row.position == 0 { try forgetUserRecord() }
     let outbox = OutboxTable(transaction: transaction)

@@ -11,11 +11,9 @@ struct UserDeletionStep {
 
   var row: UserDeletionRow
   let user: String
-  /// The time of the changes that the step makes.
   let timestamp: Timestamp
   let transaction: StoreTransaction
 
-  /// The stage's database.
   var database: DatabaseID { DatabaseID(rawValue: row.database) }
 
   /// Stores the progress.
@@ -44,7 +42,6 @@ struct UserDeletionStep {
     row.deletion.stage = next
   }
 
-  /// The next database that may have rows for the stage.
   private func nextDatabase() throws -> Int64? {
     let databases = DatabaseTable(transaction: transaction)
     let joined = ParticipantTable(transaction: transaction)

@@ -13,7 +13,7 @@ struct UserDeletionTable: Table {
 
   /// `user_record_name` is null when the account is gone. `database_number` is 0 before the first
   /// database of a stage. `done` is the number of removed rows. `ended` is null while the deletion
-  /// is under way; times are in milliseconds since 1970.
+  /// is under way.
   static let definition = [
     """
     CREATE TABLE user_deletions (
@@ -122,13 +122,9 @@ struct UserDeletionTable: Table {
 
 /// A row of a deletion under way.
 struct UserDeletionRow: Sendable, Equatable {
-  /// The hash of the user record name.
   var hash: [UInt8]
-  /// The user record name; nil if the account is gone.
   var user: String?
-  /// The deletion as callers see it.
   var deletion: UserDeletion
-  /// The stage's database; 0 before the first.
   var database: Int64
   /// The last number that the stage has scanned in ``database``, or that must be dispatched for
   /// the stage `dispatch`. 0 at the beginning of each database.

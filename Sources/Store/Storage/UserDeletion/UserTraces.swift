@@ -9,7 +9,6 @@ enum UserTraces {
   /// A table whose primary key begins with `database_id`.
   struct KeyedTable {
     var name: String
-    /// The primary key after `database_id`.
     var key: [String]
     /// Deletes at most `$2` rows of the database `$1`.
     let deletion: Statement
