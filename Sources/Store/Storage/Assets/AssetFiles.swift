@@ -42,8 +42,7 @@ package enum AssetFiles {
     return stat(path, &information) == 0 ? Int(information.st_size) : nil
   }
 
-  /// Returns the error of a system call that just failed. Call this function before another system
-  /// call changes `errno`.
+  /// Call this function before another system call changes `errno`.
   ///
   /// - Parameter action: the failed action in the passive, such as "be opened".
   package static func failure(_ action: String, _ path: String) -> StoreError {
@@ -117,8 +116,7 @@ package enum AssetFiles {
     guard fsync(descriptor) == 0 else { throw failure("be synced", path) }
   }
 
-  /// Returns the SHA-256 of a file's bytes, in hexadecimal digits. Memory use does not depend on
-  /// the file's size.
+  /// Returns the SHA-256 of a file's bytes, in hexadecimal digits.
   package static func checksum(of path: String) throws -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("be opened", path) }

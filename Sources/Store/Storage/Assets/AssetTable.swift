@@ -23,9 +23,6 @@ struct AssetTable: Table {
   /// `checksum` is the file's SHA-256 in hexadecimal digits; `file` is its name in the
   /// ``AssetStore``, which equals the receipt of its upload. `size` is in bytes. The partial index
   /// has only the files that no record holds, so a trim does not read the others.
-  ///
-  /// For `/*clustered*/`, SQLite stores the rows in the order of the primary key, without row IDs.
-  /// PostgreSQL ignores the text.
   static let definition = [
     """
     CREATE TABLE assets (
@@ -96,7 +93,6 @@ struct AssetTable: Table {
     try connection.exists(Self.sql.any, [])
   }
 
-  /// Returns the sum of the sizes, in bytes, of a database's files that no record holds.
   func unheldBytes(in database: DatabaseID) throws -> Int64 {
     try connection.integer(Self.sql.unheldBytes, [.id(database)]) ?? 0
   }
@@ -126,10 +122,8 @@ struct AssetTable: Table {
 
   // MARK: Holders
 
-  /// Updates the holders of assets after a record changed from `old` to `new`. For a created record
-  /// `old` is nil, for a deleted one `new`. Call the method in the transaction of the change.
-  ///
-  /// A held file's size counts once in the database's stored bytes, whatever the number of holders.
+  /// `old` is nil for a created record, `new` for a deleted one. A held file's size counts once in
+  /// the database's stored bytes, whatever the number of holders.
   func updateReferences(
     from old: StoredRecord?, to new: StoredRecord?, in database: DatabaseID
   ) throws {
@@ -158,7 +152,6 @@ struct AssetTable: Table {
     try DatabaseTable(transaction: transaction).countBytes(Int(file.size), in: database)
   }
 
-  /// Does nothing if a record holds the file.
   private func release(_ checksum: String, in database: DatabaseID) throws {
     let left = try connection.first(
       sql.release, [.id(database), .text(checksum)]
@@ -170,8 +163,7 @@ struct AssetTable: Table {
 
   // MARK: Files to be deleted
 
-  /// Returns a batch of files that no record holds, in the order of database and checksum. The
-  /// first batch begins after `Int64.min` and an empty checksum.
+  /// The first batch begins after `Int64.min` and an empty checksum.
   func orphans(after database: Int64, _ checksum: String) throws -> [OrphanAsset] {
     try connection.rows(
       Self.sql.orphans,
@@ -180,8 +172,6 @@ struct AssetTable: Table {
 
   /// Does the next step of the deletion of a file that no record holds. The method does nothing if
   /// a record holds the file again, or if the file has a receipt.
-  ///
-  /// - Parameter now: milliseconds since 1970.
   func trim(_ orphan: OrphanAsset, at now: Int64) throws {
     let key: [SQLValue] = [.id(orphan.database), .text(orphan.checksum)]
     let released = try connection.integer(Self.sql.released, key)
@@ -205,8 +195,7 @@ struct AssetTable: Table {
     try dispose(of: files, in: database)
   }
 
-  /// Marks a batch of files of a database, held by records or not. Returns their number, at most
-  /// ``Retention/batch``.
+  /// Held or not. Returns their number, at most ``Retention/batch``.
   func dropSome(of database: DatabaseID) throws -> Int {
     let files = try connection.rows(
       sql.dropSome, [.id(database), .integer(Retention.batch)]
@@ -222,8 +211,7 @@ struct AssetTable: Table {
     }
   }
 
-  /// Marks the file of an upload, unless it is the registered file for its bytes. Use the method
-  /// for an upload that failed or expired: its file may have been written, but not registered.
+  /// For an upload that failed or expired: its file may have been written, but not registered.
   func dispose(ofFile name: String, unlessKeptIn database: DatabaseID) throws {
     try decide(sql.disposeFile, [.id(database), .text(name)])
   }
@@ -338,9 +326,7 @@ struct AssetTable: Table {
 /// A file that no record held when it was read.
 struct OrphanAsset: InDatabase {
   var database: DatabaseID
-  /// The file's SHA-256 in hexadecimal digits.
   var checksum: String
-  /// The file's name in the ``AssetStore``.
   var file: String
 
   init(row: any SQLRow) {

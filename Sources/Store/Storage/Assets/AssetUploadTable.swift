@@ -12,9 +12,8 @@ struct AssetUploadTable: Table {
   let transaction: StoreTransaction
 
   /// `receipt` names the file in the ``AssetStore``. `token_hash` is the SHA-256 of the secret in
-  /// the upload's URL. `record_name` is null if the client named no record when it requested the
-  /// URL. `expires` is the latest time at which the upload may begin, in milliseconds since 1970.
-  /// `checksum` and `size` are null before the upload.
+  /// the upload's URL. `record_name` is null if the client named no record. `expires` is the latest
+  /// time at which the upload may begin. `checksum` and `size` are null before the upload.
   static let definition = [
     """
     CREATE TABLE asset_uploads (
@@ -48,8 +47,8 @@ struct AssetUploadTable: Table {
     }
   }
 
-  /// The user who may save an asset with a receipt, and the field for it. A receipt for a file that
-  /// a record holds is valid for any record, type and field of the database: these are then nil.
+  /// A receipt for a file that a record holds is valid for any record, type and field: these are
+  /// nil.
   struct Receipt {
     var user: String
     var recordName: String?
@@ -107,16 +106,13 @@ struct AssetUploadTable: Table {
       ])
   }
 
-  /// Returns at most ``Retention/batch`` uploads and receipts, in the order of their expiry.
-  ///
-  /// - Parameter horizon: milliseconds since 1970; rows that expired then or earlier are returned.
+  /// Uploads that expired at `horizon` or earlier, in the order of their expiry.
   func old(before horizon: Int64) throws -> [OldUpload] {
     try connection.rows(
       Self.sql.old, [.integer(horizon), .integer(Retention.batch)], OldUpload.init(row:))
   }
 
-  /// Returns at most ``Retention/batch`` uploads and receipts in a database, in no order; nil
-  /// returns those of all users.
+  /// In no order; nil returns those of all users.
   func some(of user: String?, in database: DatabaseID) throws -> [OldUpload] {
     try connection.rows(
       Self.sql.some,
@@ -182,7 +178,6 @@ struct OldUpload: InDatabase {
   var receipt: String
   /// Whether the row is a receipt for a file that a record held when the receipt was issued.
   var isRereference: Bool
-  /// The file's SHA-256 in hexadecimal digits; nil if no file was uploaded.
   var checksum: String?
 
   init(row: any SQLRow) {
