@@ -65,7 +65,6 @@ public struct ChangeFeedService: Sendable {
     }
   }
 
-  /// Brings the mounts of a shared database up to date with the user's shares.
   private func updateMounts(in database: DatabaseID, at timestamp: Timestamp) async throws {
     guard database != .vacant else { return }
     let isOld = try await transactions.read { transaction in

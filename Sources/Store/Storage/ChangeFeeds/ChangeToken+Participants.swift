@@ -26,7 +26,6 @@ extension ChangeToken {
 
     var membership: [Int64] { [share, joined] }
 
-    /// Creates the position of a user who has read nothing.
     init(beginningOf membership: ZoneMembership, at version: Int64) {
       share = membership.share
       root = membership.root

@@ -12,7 +12,6 @@ import StoreModel
 struct ChangeToken: Equatable {
   /// The feed to which a position belongs.
   enum Feed: Equatable {
-    /// The feed of the database's zones.
     case database
     /// The feed of the zone with this number. A zone that is deleted and created again has another
     /// number.

@@ -9,7 +9,7 @@ import StoreModel
 struct ClientChangeTokenTable: Table {
   let transaction: StoreTransaction
 
-  /// `device_id` is empty for a client that names no device. `saved` is in milliseconds since 1970.
+  /// `device_id` is empty for a client that names no device.
   static let definition = [
     """
     CREATE TABLE client_change_tokens (
@@ -25,8 +25,7 @@ struct ClientChangeTokenTable: Table {
     var zone: Int64
     var userRecordName: String
     var deviceID: String
-    /// The time, in milliseconds since 1970, before which the token was saved. If the device has
-    /// sent a newer token since, that token is not deleted.
+    /// If the device has sent a newer token since, that token is not deleted.
     var horizon: Int64
   }
 
@@ -42,7 +41,6 @@ struct ClientChangeTokenTable: Table {
       ])
   }
 
-  /// - Parameter deviceID: nil for a client that names no device.
   func token(
     of user: String, deviceID: String?, zone: Int64, in database: DatabaseID
   ) throws -> [UInt8]? {
@@ -51,8 +49,6 @@ struct ClientChangeTokenTable: Table {
     ) { $0.bytes(0) }
   }
 
-  /// Returns the keys of a batch of tokens that were saved before `horizon`, in milliseconds since
-  /// 1970.
   func old(before horizon: Int64) throws -> [Key] {
     try connection.rows(sql.old, [.integer(horizon), .integer(Retention.batch)]) {
       Key(
@@ -61,8 +57,7 @@ struct ClientChangeTokenTable: Table {
     }
   }
 
-  /// Deletes the tokens that no device has replaced since the search. Returns the count of `keys`,
-  /// as ``Transactions/inBatches(_:drop:)`` requires.
+  /// Returns the count of `keys`, as ``Transactions/inBatches(_:drop:)`` requires.
   func drop(_ keys: [Key]) throws -> Int {
     for key in keys {
       try decide(

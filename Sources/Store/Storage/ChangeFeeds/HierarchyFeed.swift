@@ -235,7 +235,6 @@ struct HierarchyFeed {
       ?? RecordTable(transaction: transaction).name(of: row.place.number, in: zone.database)
   }
 
-  /// Whether the participant sees a record with the name of a row's record.
   private func isSeen(_ row: Row) throws -> Bool {
     guard let name = try name(of: row),
       let number = try RecordTable(transaction: transaction).number(

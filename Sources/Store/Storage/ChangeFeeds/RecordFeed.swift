@@ -41,8 +41,7 @@ struct RecordFeed {
     var subject: Subject
   }
 
-  /// Checks the query's zone and change token, with the errors of
-  /// ``ChangeFeedService/recordChanges(matching:in:)``.
+  /// Has the errors of ``ChangeFeedService/recordChanges(matching:in:)``.
   init(
     _ query: RecordChangesQuery, in database: DatabaseID, at address: DatabaseAddress,
     shared: SharedZone? = nil, transaction: StoreTransaction
@@ -184,8 +183,7 @@ struct RecordFeed {
     return token
   }
 
-  /// Returns the token of a reader who has read this page. `last` is the version of the last
-  /// examined row.
+  /// `last` is the version of the last examined row.
   private func next(after last: Int64?, hasMore: Bool) -> ChangeToken {
     var next = token
     if let walk = token.walk {
@@ -203,8 +201,7 @@ struct RecordFeed {
 
   // MARK: Rows
 
-  /// Returns the next changes in the feed's order, after the change with the version `last`; nil
-  /// begins at the token's position.
+  /// After the change with the version `last`; nil begins at the token's position.
   private func candidates(limit: Int, beyond last: Int64?) throws -> [Candidate] {
     // The lowest and the highest requested version, exclusive.
     var low = token.position

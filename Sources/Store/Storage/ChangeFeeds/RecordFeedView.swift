@@ -38,7 +38,6 @@ struct RecordFeedView {
     reader = feed.query.caller
   }
 
-  /// Whether the reader may see all records of a type and their deletions.
   mutating func showsAll(ofType number: Int64) throws -> Bool {
     if case .all = try part(number) { true } else { false }
   }

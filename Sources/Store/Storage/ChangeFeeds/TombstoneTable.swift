@@ -9,8 +9,7 @@ import StoreModel
 struct TombstoneTable: Table {
   let transaction: StoreTransaction
 
-  /// `version` is the zone's version at the deletion; `deleted` is its time in milliseconds since
-  /// 1970.
+  /// `version` is the zone's version at the deletion.
   static let definition = [
     """
     CREATE TABLE tombstones (
@@ -28,8 +27,7 @@ struct TombstoneTable: Table {
     var version: Int64
   }
 
-  /// Decides that a record has no tombstone, because it is created again. Most zones have no
-  /// tombstones, so the method first looks for any of the zone, once in a transaction.
+  /// Most zones have no tombstones, so the method first looks for any of the zone.
   func remove(
     recordNamed recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws {

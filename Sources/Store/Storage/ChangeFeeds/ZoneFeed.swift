@@ -18,8 +18,7 @@ struct ZoneFeed {
     var change: ZoneChange
   }
 
-  /// Reads the change token and checks that it is valid for this database, with the errors of
-  /// ``ChangeFeedService/zoneChanges(since:limit:in:timestamp:)``.
+  /// Has the errors of ``ChangeFeedService/zoneChanges(since:limit:in:timestamp:)``.
   init(
     since text: String?, limit: Int, in database: DatabaseID, transaction: StoreTransaction
   ) throws {
@@ -49,8 +48,7 @@ struct ZoneFeed {
     self.token = token
   }
 
-  /// The token gets the version of the last change in the page; it stays the same if the page is
-  /// empty.
+  /// The token gets the version of the last change; it stays the same if the page is empty.
   func page() throws -> ZoneChangesPage {
     let zones = try ZoneTable(transaction: transaction).changed(
       in: database, after: token.position, limit: limit + 1

@@ -13,8 +13,7 @@ public struct PastChange: Sendable, Hashable {
   public var dispatched: Timestamp
   /// The change as it was committed.
   public var change: Change
-  /// Whether the store has kept the record's fields. A larger change than
-  /// ``ChangeHistoryLimits/changeBytes`` is kept without them.
+  /// Whether the store has kept the record's fields (``ChangeHistoryLimits/changeBytes``).
   public var hasFields = true
   /// The participants of shares who learn of the change.
   public var audience = ShareAudience()
@@ -48,9 +47,7 @@ public enum ForwardingObstacle: Sendable, Hashable {
   /// The user took part in no share that shows the record: never, or not any more since a time. The
   /// time is nil if the store does not know it.
   case notParticipant(since: Timestamp?)
-  /// The user was invited, and had not accepted when the change was committed.
   case notAccepted
-  /// The user takes part in a share of the zone that does not show the record.
   case outsideHierarchy
 }
 

@@ -9,9 +9,8 @@ struct DepartureTable: Table {
   let transaction: StoreTransaction
 
   /// - `top_number` is the number of the root that the record had above itself.
-  /// - `version` is the number of the change with which the record left, and `arrived` that of the
-  ///   change with which it came.
-  /// - `departed` is the time of the change in milliseconds since 1970.
+  /// - `version` is the number of the change with which the record left, `arrived` that of its
+  ///   coming.
   static let definition = [
     """
     CREATE TABLE departures (
@@ -54,8 +53,7 @@ struct DepartureTable: Table {
     ) { $0.integer(0) }
   }
 
-  /// Returns departures from a hierarchy after a place, for a feed. Records that came after the
-  /// version `known`, up to which the reader has read the hierarchy, are left out.
+  /// Without records that came after the version `known`, up to which the reader has read.
   func rows(
     below top: Int64, inZone zone: Int64, of database: DatabaseID, _ range: HierarchyFeed.Range,
     knownThrough known: Int64
@@ -75,7 +73,6 @@ struct DepartureTable: Table {
 
   // MARK: Retention
 
-  /// Returns for each zone the newest departure from before `horizon`, in milliseconds since 1970.
   func old(before horizon: Int64) throws -> [TombstoneTable.Cut] {
     try connection.rows(Self.sql.old, [.integer(horizon)]) {
       TombstoneTable.Cut(

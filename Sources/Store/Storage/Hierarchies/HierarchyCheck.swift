@@ -7,10 +7,8 @@ struct HierarchyCheck {
   let database: DatabaseID
   let transaction: StoreTransaction
 
-  /// Checks a record's parent, and returns the change of the record's place; nil if the place stays
-  /// the same. The parent exists.
+  /// Returns nil if the record's place stays the same.
   ///
-  /// - Parameter current: the stored record; nil for a new one.
   /// - Throws: ``ItemFailure/Code/invalid`` if the record would be its own ancestor;
   ///   ``ItemFailure/Code/limitExceeded`` if a record would have too many ancestors, or too many
   ///   descendants would move.
@@ -78,9 +76,6 @@ struct HierarchyCheck {
     return false
   }
 
-  /// - Parameters:
-  ///   - number: nil for a new record, which has no descendants.
-  ///   - count: the number of nearer ancestors.
   private func check(
     _ ancestor: Int64, of record: Record, stored number: Int64?, isBeyond count: Int
   ) throws {
@@ -103,9 +98,6 @@ struct HierarchyCheck {
   /// Returns the numbers of the records below a record in its hierarchy, each after its parent. The
   /// hierarchy of another share below the record is left out.
   ///
-  /// - Parameters:
-  ///   - depth: the number of ancestors that the record is to have.
-  ///   - top: the top of the hierarchy before the change.
   /// - Throws: ``ItemFailure/Code/limitExceeded`` for too many descendants, or if one of them would
   ///   have too many ancestors.
   /// - Complexity: one statement for each descendant.
@@ -144,8 +136,7 @@ struct HierarchyCheck {
     return descendants
   }
 
-  /// Returns a record and the holders of `deleteSelf` references to it, recursively, within the
-  /// requester's rights.
+  /// Follows `deleteSelf` references, recursively.
   private func closure(
     of stored: StoredRecord, within rights: DeletionRights
   ) throws -> [(number: Int64, name: String)] {
@@ -163,11 +154,8 @@ struct HierarchyCheck {
     return closure
   }
 
-  /// Checks that no record keeps a deleted record as its parent. A deletion also deletes the
-  /// holders of `deleteSelf` references, recursively. The children of each deleted record must be
-  /// among the deleted ones.
-  /// - Throws: ``BlockedOperation`` with the names of a child that would be left and of the records
-  ///   that would be deleted.
+  /// A deletion also deletes the holders of `deleteSelf` references, recursively. The children of
+  /// each deleted record must be among the deleted ones; else throws ``BlockedOperation``.
   func checkChildren(of stored: StoredRecord, within rights: DeletionRights) throws {
     let table = HierarchyTable(transaction: transaction)
     guard try table.hasRows(in: database) else { return }
@@ -199,9 +187,7 @@ struct HierarchyCheck {
 
 /// A checked change of a record's place.
 struct HierarchyChange {
-  /// Nil for a record without a parent.
   var place: HierarchyTable.Place?
-  /// Nil for a new record.
   var topBefore: Int64?
   /// The descendants that move with the record; empty if their top stays the same.
   var moving: [Int64] = []

@@ -72,8 +72,7 @@ struct HierarchyTable: Table {
     ) { $0.integer(0) }
   }
 
-  /// Returns the records of a hierarchy after a place, for a feed, without those that came after
-  /// the version `arrival`.
+  /// Without records that came after the version `arrival`.
   func rows(
     below top: Int64, inZone zone: Int64, of database: DatabaseID, _ range: HierarchyFeed.Range,
     arrivedThrough arrival: Int64 = .max
@@ -128,7 +127,6 @@ struct HierarchyTable: Table {
     decide(Place(parent: place.parent, top: top), of: record, in: database)
   }
 
-  /// Ends the hierarchy of a top: its records get another one.
   func replace(
     top: Int64, with other: Int64, at version: Int64, inZone zone: Int64, of database: DatabaseID
   ) throws {

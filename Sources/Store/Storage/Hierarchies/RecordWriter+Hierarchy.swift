@@ -3,8 +3,7 @@ import StoreModel
 
 /// Changes of the places of records in the hierarchies of private databases.
 extension RecordWriter {
-  /// Writes the place of a saved record, and of the descendants that move with it. Without a
-  /// change, only the version rises.
+  /// Without a change, only the version rises.
   func write(_ change: HierarchyChange?, of stored: StoredRecord, at version: Int64) throws {
     let table = HierarchyTable(transaction: transaction)
     guard let change else {
@@ -39,8 +38,7 @@ extension RecordWriter {
     try table.remove(stored.number, of: database)
   }
 
-  /// If the hierarchy is shared, adds the rows of records that leave it. They still have their
-  /// places.
+  /// The records still have their places.
   private func noteDepartures(
     of records: [Int64], from top: Int64, inZone zone: Int64, at version: Int64
   ) throws {
@@ -55,6 +53,5 @@ extension RecordWriter {
 }
 
 extension Record {
-  /// Whether the record may have a row in ``HierarchyTable``.
   var isInHierarchy: Bool { parent != nil || share != nil }
 }

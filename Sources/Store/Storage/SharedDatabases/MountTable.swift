@@ -26,12 +26,10 @@ struct MountTable: Table {
 
   /// A row of the table.
   struct Mount: Equatable {
-    /// The zone's number in the shared database.
     var number: Int64
     var zoneID: ZoneID
     var database: DatabaseID
     var ownerZone: Int64
-    /// The version that the feed has reported.
     var seenVersion: Int64
   }
 

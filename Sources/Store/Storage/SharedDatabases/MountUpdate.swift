@@ -8,7 +8,6 @@ struct MountUpdate {
   private let database: DatabaseID
   /// The user's zones whose mounts are missing or older.
   private var changed: [(zone: SharedZone, version: Int64, mount: MountTable.Mount?)] = []
-  /// The mounts of zones in which the user's part has ended.
   private var ended: [MountTable.Mount] = []
 
   var isEmpty: Bool { changed.isEmpty && ended.isEmpty }

@@ -39,7 +39,6 @@ extension RecordService {
 /// The operations of a request in a shared database on the zones of one owner.
 private struct OwnerPart: Sendable {
   var indexes: [Int]
-  /// The request as the owner's private database carries it out.
   var modification: RecordModification
   var naming: ZoneNaming
 }

@@ -7,14 +7,12 @@ import StoreModel
 /// The database has no records of its own. Each read looks at the rows of the owners' private
 /// databases and checks the user's part in the shares there, so a removal counts from its commit.
 struct SharedDatabase {
-  /// The address of the shared database.
   let address: DatabaseAddress
   let transaction: StoreTransaction
 
   /// The advice to a caller who names no zone of another user.
   static let advice = "name a zone of another user"
 
-  /// Returns nil for a database of another scope.
   static func at(_ database: DatabaseID, in transaction: StoreTransaction) throws -> Self? {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
     guard address.scope == .shared else { return nil }
@@ -39,7 +37,6 @@ struct SharedDatabase {
     return nil
   }
 
-  /// Returns nil for another container or environment.
   private func zone(_ number: Int64, of database: DatabaseID) throws -> SharedZone? {
     let owner = try DatabaseTable(transaction: transaction).address(of: database)
     guard owner.container == address.container, owner.environment == address.environment
@@ -50,7 +47,6 @@ struct SharedDatabase {
       transaction: transaction)
   }
 
-  /// - Throws: ``ItemFailure/Code/zoneNotFound``.
   func existingZone(_ zoneID: ZoneID) throws -> SharedZone {
     guard let zone = try zone(zoneID) else {
       throw address.missing(zoneID, zoneID.isDefaultZone ? Self.advice : nil)
@@ -58,14 +54,12 @@ struct SharedDatabase {
     return zone
   }
 
-  /// Returns zones in the order of owners and names.
   func zones() throws -> [SharedZone] {
     try ParticipantTable(transaction: transaction).zones(with: user)
       .compactMap { try zone($0.zone, of: $0.database) }
       .sorted { ($0.naming.owner, $0.zoneName) < ($1.naming.owner, $1.zoneName) }
   }
 
-  /// Returns nil for a record that does not exist for the user.
   func records(_ recordIDs: [RecordID]) throws -> [Record?] {
     var zones: [ZoneID: SharedZone?] = [:]
     return try recordIDs.map { recordID in

@@ -29,10 +29,8 @@ struct SharedZone {
     naming = ZoneNaming(owner: owner, participant: user)
   }
 
-  /// The zone ID as the participant sees it.
   var zoneID: ZoneID { ZoneID(zoneName: zoneName, ownerName: naming.owner) }
 
-  /// The change token is that of a participant who has read all changes.
   func zone() throws -> Zone {
     let version =
       try ZoneTable(transaction: transaction).state(
@@ -54,7 +52,6 @@ struct SharedZone {
       isShared: wholeZone != nil)
   }
 
-  /// A reader of the zone's feed who has read nothing.
   func reader(at version: Int64) -> ChangeToken.Reader {
     ChangeToken.Reader(
       user: naming.participant,
@@ -99,7 +96,6 @@ struct SharedZone {
     return naming.outward(veiled(stored.record, number: stored.number, in: membership))
   }
 
-  /// Returns nil if the participant may not see the record.
   func record(named recordName: String) throws -> Record? {
     try RecordTable(transaction: transaction).record(
       named: recordName, inZone: number, of: database
@@ -117,20 +113,17 @@ extension Record {
 /// A user's part in one share, from the acceptance to the removal.
 struct ZoneMembership: Equatable {
   var share: Int64
-  /// The root record; nil for the share of the whole zone.
   var root: Int64?
   var participantID: String
   var role: ShareRole
   /// A user who joined by a public share has its permission.
   var permission: SharePermission
-  /// The change with which the user joined.
   var joined: Int64
 
   var mayRead: Bool { AccessPolicy.refusal(of: .read, as: role, with: permission) == nil }
 
   var mayWrite: Bool { AccessPolicy.refusal(of: .write, as: role, with: permission) == nil }
 
-  /// Says what a record that the share covers is to the share.
   func kind(ofRecord number: Int64) -> SharedRecordKind {
     if number == share { return .share }
     return number == root ? .root : .member

@@ -8,23 +8,17 @@ import StoreModel
 struct ParticipantChanges: Equatable {
   private(set) var saved: [StoredParticipant] = []
   private(set) var ended: [StoredParticipant] = []
-  /// The participants who lose the permission to read.
   private(set) var hidden: [StoredParticipant] = []
   private(set) var added: Set<String> = []
 
   /// The share before and after the save.
   struct Situation {
     var present: [StoredParticipant]
-    /// The owner's user record name, and identifier in the share.
     var owner: (user: String, id: String)
-    /// The public permission before the save, and after it.
     var permission: (before: SharePermission, after: SharePermission)
-    /// The role of the user who saves the share.
     var requester: ShareRole
     var timestamp: Timestamp
-    /// The users who have requested access.
     var requesters: Set<String> = []
-    /// The users whom the share blocks after the save.
     var blocked: Set<String> = []
   }
 
@@ -87,7 +81,6 @@ struct ParticipantChanges: Equatable {
         + "the share with publicPermission NONE first")
   }
 
-  /// Removes those whom the public permission, or a block, removes.
   private mutating func endOthers(
     among kept: inout [StoredParticipant], in situation: Situation
   ) {
@@ -148,7 +141,6 @@ struct ParticipantChanges: Equatable {
     return changed
   }
 
-  /// Invites a new participant.
   private static func new(
     _ participant: ShareParticipant, besides known: [StoredParticipant], in situation: Situation
   ) throws(ItemFailure) -> StoredParticipant {
@@ -211,7 +203,6 @@ extension ShareParticipant {
     identity.userRecordName ?? identity.lookup?.userRecordName
   }
 
-  /// The address of the invitation, in canonical form.
   fileprivate func canonicalLookup() throws(ModelError) -> UserLookup? {
     guard var lookup = identity.lookup else { return nil }
     if let address = lookup.emailAddress {

@@ -21,8 +21,7 @@ extension ParticipantTable {
     ) { StoredPart(share: $0.integer(7), participant: try participant($0)) }
   }
 
-  /// Returns parts in the order of the shares' numbers, without shares that give the user no
-  /// permission.
+  /// In the order of the shares' numbers, without shares that give the user no permission.
   func memberships(
     of user: String, inZone zone: Int64, of database: DatabaseID
   ) throws -> [ZoneMembership] {
@@ -45,7 +44,6 @@ extension ParticipantTable {
     ) { max($0.integer(0), $0.integer(1)) }.max() ?? 0
   }
 
-  /// Returns the users who see a share, with the changes with which they joined.
   func users(
     of share: Int64, in database: DatabaseID
   ) throws -> [(user: String, joined: Int64)] {
@@ -107,7 +105,6 @@ extension ParticipantTable {
     ) { ShareSummary.Place(database: database, number: $0.integer(0)) }
   }
 
-  /// Counts present participants, without the owner.
   func counts(
     of share: Int64, in database: DatabaseID
   ) throws -> (invited: Int, accepted: Int) {
@@ -116,7 +113,6 @@ extension ParticipantTable {
     } ?? (0, 0)
   }
 
-  /// Counts the present participants of all shares, without the owners.
   func counts() throws -> (invited: Int, accepted: Int) {
     try connection.first(Self.sql.memberships.countsAnywhere, []) { ($0.count(0), $0.count(1)) }
       ?? (0, 0)

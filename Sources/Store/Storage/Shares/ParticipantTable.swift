@@ -10,9 +10,7 @@ struct StoredParticipant: Equatable {
   var role: ShareRole
   /// A participant who joined by a public share has the share's permission.
   var permission: SharePermission
-  /// The change with which the participant joined.
   var joined: Int64?
-  /// The change that removed the participant.
   var ended: Int64?
   var details: ParticipantDetails
 
@@ -125,7 +123,6 @@ struct ParticipantTable: Table {
     if let user = participant.user { try forgetOldParts(of: user, in: share, of: database) }
   }
 
-  /// Keeps the newest ended parts of a user in a share.
   private func forgetOldParts(
     of user: String, in share: StoredShare, of database: DatabaseID
   ) throws {

@@ -41,7 +41,6 @@ extension RecordWriter {
     try touch(share)
   }
 
-  /// Ends the user's part, and changes the share's tag.
   mutating func leave(_ membership: ZoneMembership) throws {
     let participants = ParticipantTable(transaction: transaction)
     guard

@@ -3,7 +3,6 @@ import StoreModel
 
 /// The writes of a save or a deletion of a share.
 extension RecordWriter {
-  /// Writes a checked share. `stored` is the record as it was saved with `version`.
   mutating func write(
     _ change: ShareChange, of stored: StoredRecord, at version: Int64
   ) throws -> ShareContent? {
@@ -39,8 +38,7 @@ extension RecordWriter {
     return try shares.content(of: share.number, in: database)
   }
 
-  /// Names a new share in its root record, which gets a new change tag, if the root was not saved
-  /// together with it.
+  /// If the root was not saved together with the share, it gets a new change tag.
   mutating func noteRoot(of change: ShareChange?, sharedBy share: Record) throws {
     guard let change, change.isNew, let number = change.share.root,
       let root = try record(numbered: number), root.record.share == nil
@@ -69,7 +67,6 @@ extension RecordWriter {
     return try ShareLinkTable(transaction: transaction).shortGUID(of: link, in: database)
   }
 
-  /// Gives the root, its descendants and the share their places in the shared hierarchy.
   private func place(_ share: StoredShare, _ change: ShareChange, at version: Int64) throws {
     guard let root = share.root else { return }
     let table = HierarchyTable(transaction: transaction)
@@ -88,7 +85,6 @@ extension RecordWriter {
 // MARK: - The end of a share
 
 extension RecordWriter {
-  /// Returns nil if the deleted record was no root.
   func shareRecord(ofRoot stored: StoredRecord) throws -> StoredRecord? {
     guard address.scope == .private, stored.record.share != nil,
       let share = try ShareTable(transaction: transaction).share(
@@ -98,8 +94,7 @@ extension RecordWriter {
       numbered: share.number, in: database)
   }
 
-  /// Removes the participants of a share whose record is deleted. The root, if it stays, gets a
-  /// new change tag and is returned.
+  /// Returns the root, with a new change tag, if it stays.
   mutating func endShare(_ number: Int64, at version: Int64) throws -> Record? {
     let shares = ShareTable(transaction: transaction)
     guard let share = try shares.share(number, in: database) else { return nil }
@@ -168,7 +163,6 @@ extension RecordWriter {
       departed: departed)
   }
 
-  /// Returns the participants whose part ends with the record of a share.
   func departed(withDeletionOf stored: StoredRecord) throws -> [String] {
     guard stored.record.recordType == ShareContent.recordType else { return [] }
     return try ParticipantTable(transaction: transaction)
@@ -177,6 +171,5 @@ extension RecordWriter {
 }
 
 extension StoredParticipant {
-  /// The user; nil before the acceptance.
   var joinedUser: String? { joined == nil ? nil : user }
 }

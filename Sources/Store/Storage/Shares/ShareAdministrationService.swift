@@ -111,7 +111,6 @@ public struct ShareAdministrationService: Sendable {
     }
   }
 
-  /// - Throws: ``ItemFailure/Code/notFound`` if there is no such share.
   private func change(
     _ shareID: RecordID, in database: DatabaseID,
     _ body: @escaping @Sendable (ShareLookup.Found, ShareLookup) throws -> Void

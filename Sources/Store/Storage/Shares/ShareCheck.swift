@@ -139,7 +139,6 @@ struct ShareCheck {
     return change
   }
 
-  /// Finds the records that the new share covers.
   private func check(
     root: ShareContent.Root, of record: Record, change: inout ShareChange
   ) throws {
@@ -215,16 +214,13 @@ struct ShareCheck {
 
 /// A save of a share, checked but not written yet.
 struct ShareChange {
-  /// The share after the save. Its number is 0 before the first save.
   var share: StoredShare
   var participants: ParticipantChanges
   /// The root's place before the share; nil for a root without a parent.
   var rootPlace: HierarchyTable.Place?
-  /// Descendants that are in a larger hierarchy before the share.
   var moving: [Int64] = []
   var isNew = false
 
-  /// The users whose part ends with the save.
   var departed: [String] {
     (participants.ended.filter(\.mayRead) + participants.hidden).compactMap(\.joinedUser)
   }

@@ -26,7 +26,7 @@ struct ShareLinkTable: Table {
     """,
   ]
 
-  /// A root of nil is the zone as a whole. A participant is one with a link for a single use.
+  /// A root of nil is the zone as a whole.
   func number(
     ofRoot root: Int64?, participant: String? = nil, inZone zone: Int64, of database: DatabaseID
   ) throws -> Int64? {
@@ -53,7 +53,6 @@ struct ShareLinkTable: Table {
     }
   }
 
-  /// The number is drawn from the database's numbers.
   func add(
     _ number: Int64, ofRoot root: Int64?, participant: String? = nil, inZone zone: Int64,
     of database: DatabaseID

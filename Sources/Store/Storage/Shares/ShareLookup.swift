@@ -52,7 +52,6 @@ struct ShareLookup {
   /// A share with its record.
   struct Found {
     var share: StoredShare
-    /// The record with the content that the owner sees.
     var record: Record
     var address: DatabaseAddress
   }
@@ -129,9 +128,7 @@ struct ShareLookup {
 
   // MARK: Changes
 
-  /// Carries out an operation as the owner would.
-  ///
-  /// - Throws: the ``ItemFailure`` of an operation that is refused.
+  /// Carries out an operation as the owner would, with the failure of one that is refused.
   func modify(
     _ operation: RecordOperation, in database: DatabaseID, at timestamp: Timestamp
   ) throws {
@@ -146,7 +143,6 @@ struct ShareLookup {
     for case .failed(let failure) in outcomes { throw failure }
   }
 
-  /// Replaces the link in the name of the owner.
   func renewLink(of share: StoredShare, in database: DatabaseID, at timestamp: Timestamp) throws {
     var writer = try RecordWriter(
       to: database, by: try owner(of: database), at: timestamp, transaction: transaction)

@@ -5,8 +5,7 @@ import StoreModel
 struct ShareRequestTable: Table {
   let transaction: StoreTransaction
 
-  /// The index finds the rows of a user who is deleted. `is_blocked` is 1 for a user whose
-  /// requests are ignored.
+  /// `is_blocked` is 1 for a user whose requests are ignored.
   static let definition = [
     """
     CREATE TABLE share_requests (

@@ -137,9 +137,7 @@ struct ShareSearch {
     var owner: String
     var link: ShareLinkTable.Link
     var share: StoredShare
-    /// The record with the content that the owner sees.
     var record: StoredRecord
-    /// The content that the owner sees.
     var content: ShareContent
   }
 
@@ -201,8 +199,7 @@ struct ShareSearch {
       participant: participant)
   }
 
-  /// nil if the user may not see the share. A blocked user may not, by whatever link or
-  /// invitation.
+  /// A blocked user may not see the share, by whatever link or invitation.
   func participant(of found: Found) throws -> ShareParticipant? {
     if user == found.owner { return found.content.owner }
     guard !found.share.blocked.contains(user) else { return nil }
@@ -218,8 +215,8 @@ struct ShareSearch {
       identity: UserIdentity(userRecordName: user))
   }
 
-  /// A user may be invited more than once, such as by the record name and by an address. An
-  /// invitation as an administrator, which only the owner gives, is preferred.
+  /// A user may be invited more than once. An invitation as an administrator, which only the owner
+  /// gives, is preferred.
   func stored(of found: Found) throws -> StoredParticipant? {
     let own = try ParticipantTable(transaction: transaction).participants(
       of: found.share.number, in: found.database
@@ -228,7 +225,6 @@ struct ShareSearch {
       ?? own.first { $0.user == user } ?? own.first
   }
 
-  /// The user is a participant, or is invited as one.
   private func isUser(
     _ participant: StoredParticipant, link: ShareLinkTable.Link
   ) throws -> Bool {
@@ -283,6 +279,5 @@ struct ShareSearch {
     return ItemFailure(.accessDenied, "the user is not invited to the share with this link")
   }
 
-  /// The failure for a link that leads to no share that the user may see.
   static let unknown = ItemFailure(.notFound, "there is no share with this link")
 }

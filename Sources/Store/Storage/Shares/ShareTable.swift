@@ -4,17 +4,12 @@ import StoreModel
 
 /// A share without its participants.
 struct StoredShare: Equatable {
-  /// The number of the share's record.
   var number: Int64
   var zoneNumber: Int64
-  /// The root record; nil for the share of a whole zone.
   var root: Int64?
-  /// The permission of everyone who has the share's URL.
   var publicPermission: SharePermission
   var settings: ShareSettings
-  /// Users who have requested access and have no answer yet.
   var requesters: [String] = []
-  /// The users whose requests are ignored.
   var blocked: [String] = []
 }
 
@@ -36,7 +31,6 @@ struct ShareTable: Table {
     "CREATE UNIQUE INDEX shares_by_root ON shares (database_id, zone_number, root_number)",
   ]
 
-  /// The columns in the order of ``share(_:)``.
   private static let columns = "share_number, zone_number, root_number, public_permission, content"
 
   // MARK: Reading
@@ -45,12 +39,10 @@ struct ShareTable: Table {
     try shareWithoutRequests(number, in: database).map { try withRequests($0, in: database) }
   }
 
-  /// Returns the share without requesters and blocked users.
   func shareWithoutRequests(_ number: Int64, in database: DatabaseID) throws -> StoredShare? {
     try connection.first(Self.sql.share, [.id(database), .integer(number)], share)
   }
 
-  /// A root of nil is the zone as a whole.
   func share(
     ofRoot root: Int64?, inZone zone: Int64, of database: DatabaseID
   ) throws -> StoredShare? {
@@ -85,7 +77,6 @@ struct ShareTable: Table {
     ) { $0.integer(0) == 0 ? nil : $0.integer(0) }
   }
 
-  /// Returns places in the order of databases and numbers.
   func places(
     in database: DatabaseID?, after place: ShareSummary.Place, limit: Int
   ) throws -> [ShareSummary.Place] {
@@ -130,7 +121,6 @@ struct ShareTable: Table {
       requesters: share.requesters, blocked: share.blocked, of: share.number, in: database)
   }
 
-  /// The number of a permission in the tables of shares.
   static func code(of permission: SharePermission) -> Int64 {
     Int64(SharePermission.allCases.firstIndex(of: permission) ?? 0)
   }

@@ -1,8 +1,8 @@
 import CloudKitModel
 import StoreModel
 
-/// The creation and deletion of zones of one database, in one transaction. Each adds a change to
-/// the outbox. A failed operation does not affect the others: each has an outcome of its own.
+/// The creation and deletion of zones of one database. Each adds a change to the outbox. A failed
+/// operation does not affect the others.
 struct ZoneModifier {
   let database: DatabaseID
   let origin: ChangeOrigin
@@ -24,8 +24,8 @@ struct ZoneModifier {
     address = try DatabaseTable(transaction: transaction).address(of: database)
   }
 
-  /// Returns one outcome for each operation. With an ID of the request, the notification ID of a
-  /// change is computed from it and the operation's number, so a repeated request gives the same.
+  /// With an ID of the request, the notification ID of a change is computed from it and the
+  /// operation's number, so a repeated request gives the same.
   func run(_ operations: [ZoneOperation]) throws -> [ZoneOutcome] {
     return try operations.enumerated().map { number, operation in
       var change = Change(
@@ -45,7 +45,6 @@ struct ZoneModifier {
     }
   }
 
-  /// Returns an existing zone, without a change in the outbox.
   private func create(_ change: Change) throws -> ZoneOutcome {
     let zoneID = change.zoneID
     guard address.scope != .private || zoneID.ownerName == ZoneID.currentOwnerName else {
@@ -65,7 +64,6 @@ struct ZoneModifier {
     return .saved(zone)
   }
 
-  /// Returns nil if the zone may be created. Without a limit, the zones are not counted.
   private func refusal(of zoneID: ZoneID) throws -> ItemFailure? {
     let limit = transaction.context.quotas[.zonesPerDatabase]
     guard limit < .max else { return nil }
@@ -104,8 +102,7 @@ struct ZoneModifier {
     return .deleted(zoneID)
   }
 
-  /// Deletes the row and all that belongs to the zone: records, index entries, tombstones, references and
-  /// client change tokens. The records no longer hold their assets (``AssetTable``).
+  /// Deletes the row and all that belongs to the zone. The records no longer hold their assets.
   private func deleteContent(ofZone number: Int64) throws {
     var last = ""
     while true {

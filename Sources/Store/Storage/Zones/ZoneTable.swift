@@ -26,7 +26,6 @@ struct ZoneTable: Table {
   struct State {
     var number: Int64
     var version: Int64
-    /// The column `trimmed_version`.
     var trimmedVersion: Int64
   }
 
@@ -157,7 +156,6 @@ struct ZoneTable: Table {
       tokens: transaction.context.tokens)
   }
 
-  /// The version is the number of the zone's last change.
   func raise(_ version: Int64, of number: Int64, in database: DatabaseID) {
     transaction.writes.zoneVersions.decide(
       version, for: Catalog.ZoneKey(database: database, number: number))
@@ -176,8 +174,7 @@ struct ZoneTable: Table {
     try rows.finish(in: connection)
   }
 
-  /// Retention deletes the tombstones up to this version. A lower version than the present one
-  /// changes nothing. Older change tokens then expire.
+  /// A lower version than the present one changes nothing.
   func note(trimmedVersion version: Int64, ofZone number: Int64, in database: DatabaseID) throws {
     try decide(Self.sql.noteTrimmed, [.id(database), .integer(number), .integer(version)])
   }

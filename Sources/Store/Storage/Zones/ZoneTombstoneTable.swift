@@ -11,8 +11,7 @@ import StoreModel
 struct ZoneTombstoneTable: Table {
   let transaction: StoreTransaction
 
-  /// `version` is the number of the deletion, from the database's sequence. `deleted` is in
-  /// milliseconds since 1970. `purged` is 1 for a purged zone, otherwise 0.
+  /// `version` is the number of the deletion.
   static let definition = [
     """
     CREATE TABLE zone_tombstones (
@@ -61,14 +60,12 @@ struct ZoneTombstoneTable: Table {
     }
   }
 
-  /// The newest old tombstone of each database that has any. The horizon is in milliseconds since
-  /// 1970.
+  /// The newest old tombstone of each database that has any.
   func old(before horizon: Int64) throws -> [ForgottenVersion] {
     try connection.rows(Self.sql.old, [.integer(horizon)], ForgottenVersion.init(row:))
   }
 
-  /// Deletes tombstones, and raises the databases' `trimmed_version`, which makes older change
-  /// tokens expire.
+  /// Raises the databases' `trimmed_version`, which makes older change tokens expire.
   func trim(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {
       try decide(Self.sql.trim, forgotten.arguments)
