@@ -11,8 +11,8 @@ struct AnnouncementTable: Table {
   let transaction: StoreTransaction
 
   /// `number` counts the announcements of the server's process. `made` is the time of the insertion
-  /// by the store's clock, in milliseconds since 1970. `subscribers` has a user record name on each
-  /// line, or is empty for all users.
+  /// by the store's clock. `subscribers` has a user record name on each line, or is empty for all
+  /// users.
   static let definition = [
     """
     CREATE TABLE announcements (
@@ -22,15 +22,13 @@ struct AnnouncementTable: Table {
     "CREATE INDEX announcements_by_time ON announcements (made)",
   ]
 
-  /// The most milliseconds that the store assumes between `made` and the commit. Each reading
-  /// begins this much before the reader's position, to find announcements that were committed late.
+  /// In milliseconds. Each reading begins this much before the reader's position, to find
+  /// announcements that were committed late.
   private static let commitTime: Int64 = 5_000
-  /// In milliseconds. The time exceeds ``commitTime``, so that each server can read an announcement
-  /// before it is deleted.
+  /// Exceeds ``commitTime``, so that each server can read an announcement before it is deleted.
   private static let keptTime: Int64 = 60_000
 
-  /// Stores an announcement, unless there is one with the same name. `subscribers` has a user
-  /// record name on each line, or is empty for all users.
+  /// Stores an announcement, unless there is one with the same name.
   func add(_ name: AnnouncementName, subscribers: String) throws {
     try connection.run(
       transaction.context.isDistributed ? Self.sql.add : Self.sql.addLightly,

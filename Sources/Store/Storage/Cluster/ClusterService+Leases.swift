@@ -114,7 +114,6 @@ extension ClusterService {
 }
 
 extension StoreTransaction {
-  /// Runs `body` in a transaction of its own that locks the database's row and draws a number.
   /// Every commit to the database locks the row too, so no server can commit changes meanwhile. A
   /// commit that has read the leases before finds the number changed, and reads them again.
   func holding<Value>(_ database: DatabaseID, _ body: () throws -> Value) throws -> Value {

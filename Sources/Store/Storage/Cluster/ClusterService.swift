@@ -28,18 +28,15 @@ import Synchronization
 /// ``StoreError/Code/overloaded`` if 1,000 calls wait. Each statement is a transaction by itself,
 /// except in ``StoreTransaction/holding(_:_:)``.
 public final class ClusterService: Sendable {
-  /// The writers use it when they commit.
   let identity: ServerIdentity
   /// Each renewal of the registration updates the offset from this machine's clock.
   let clock = StoreClock()
   let channel: ServerChannel
   let queue: JobQueue
   private let threads: ThreadGroup
-  /// The number of this process's last announcement, which identifies it together with the server's
-  /// ID.
   private let announcementNumber = Atomic<Int64>(0)
 
-  /// - Parameter connection: a connection to the store, of which only the address is used.
+  /// - Parameter connection: only its address is used.
   init(
     at address: PostgreSQLAddress, over connection: any SQLConnection, identity: ServerIdentity,
     threads: ThreadGroup
@@ -51,14 +48,12 @@ public final class ClusterService: Sendable {
       at: address, over: connection, queue: queue, identity: identity)
   }
 
-  /// Refuses further jobs, and ends the listener's thread. The waiting jobs still run.
   func close() {
     queue.close()
     channel.close()
   }
 
-  /// The body of the service's thread. A job whose connection was lost runs once more on a new
-  /// connection.
+  /// A job whose connection was lost runs once more on a new connection.
   func work(over connection: StoreConnection) {
     while let jobs = queue.take(most: 1) {
       for job in jobs {
@@ -82,7 +77,6 @@ public final class ClusterService: Sendable {
     try job.run(in: StoreTransaction(over: connection))
   }
 
-  /// Runs `body` on the service's thread.
   @discardableResult
   func perform<Value: Sendable>(
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
@@ -146,8 +140,7 @@ public final class ClusterService: Sendable {
     try await perform { try ServerTable(transaction: $0).servers() }
   }
 
-  /// Returns the servers with the remaining time of each registration and the number of its leases,
-  /// for people.
+  /// Returns the servers with the remaining time of each registration and the number of its leases.
   public func listedServers() async throws -> [ListedServer] {
     try await perform { try ServerTable(transaction: $0).listed() }
   }

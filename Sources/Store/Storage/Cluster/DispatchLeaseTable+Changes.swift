@@ -54,8 +54,8 @@ extension DispatchLeaseTable {
     }
   }
 
-  /// Returns the parts of a database that this process dispatches; empty if other processes
-  /// dispatch its changes. The method wakes up the holders of the other parts.
+  /// Returns the parts of a database that this process dispatches. Wakes up the holders of the
+  /// others.
   private func leasedParts(
     of database: DatabaseID, with leases: [DispatchLease], from server: ServerID?,
     adding wakeUps: inout RowInsertion
@@ -101,15 +101,14 @@ extension DispatchLeaseTable {
       others.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
   }
 
-  /// Leases a database to a server, unless the present holder is still registered. The dispatch of
-  /// this transaction's changes also finds the changes that the former holder did not dispatch.
+  /// The dispatch of this transaction's changes also finds those that the former holder did not
+  /// dispatch.
   private func takeOver(_ database: DatabaseID, for server: ServerID) throws -> Bool {
     try connection.run(Self.sql.changes.takeOver, [.id(database), .integer(server.rawValue)]) == 1
   }
 
   // MARK: Wake-ups
 
-  /// Clears a server's pending wake-ups, and returns their parts, and whether the list is complete.
   /// A wake-up whose row a commit has locked stays for the next call.
   func takeWakeUps(of server: ServerID) throws -> WakeUps {
     try transaction.context.isDistributed ? takeEach(of: server) : takeAll(of: server)
@@ -127,9 +126,8 @@ extension DispatchLeaseTable {
     return WakeUps(taken, isWhole: taken.count == pending.count)
   }
 
-  /// Clears all wake-ups, except those whose rows a commit has locked: the changes of that commit
-  /// are not visible yet. The statement's commit does not wait for the disk. If PostgreSQL then
-  /// fails, the server may get the same wake-up twice.
+  /// The changes of a commit that has locked a row are not visible yet. The statement's commit does
+  /// not wait for the disk. If PostgreSQL then fails, the server may get the same wake-up twice.
   private func takeAll(of server: ServerID) throws -> WakeUps {
     var taken: [DatabasePart] = []
     var others: Set<DatabasePart> = []

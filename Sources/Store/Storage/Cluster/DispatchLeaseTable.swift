@@ -17,9 +17,8 @@ import StoreModel
 struct DispatchLeaseTable: Table {
   let transaction: StoreTransaction
 
-  /// `part` counts from 0, and `parts` is the number of parts of the database. `holder` is a
-  /// server's ID, or 0 for none. `last_change` and `next_parts` are null unless a division is
-  /// pending.
+  /// `part` counts from 0. `holder` is a server's ID, or 0 for none. `last_change` and `next_parts`
+  /// are null unless a division is pending.
   static let definition = [
     """
     CREATE TABLE dispatch_leases (
@@ -33,8 +32,7 @@ struct DispatchLeaseTable: Table {
 
   // MARK: Reading
 
-  /// Returns the leases of a database, one for each part, at most 64. The result may be empty if
-  /// the database has no changes to dispatch.
+  /// One for each part, at most 64; empty if the database has no changes to dispatch.
   func leases(of database: DatabaseID) throws -> [DispatchLease] {
     try connection.rows(Self.sql.leases, [.id(database)], DispatchLease.init(row:))
   }
@@ -112,8 +110,7 @@ struct DispatchLeaseTable: Table {
     return leases
   }
 
-  /// Returns a page of undivided databases whose lease no registered server has, in the order of
-  /// their numbers.
+  /// Undivided databases whose lease no registered server has, in the order of their numbers.
   func freeDatabases(after database: DatabaseID, limit: Int) throws -> [FreePart] {
     try connection.rows(Self.sql.free, [.id(database), .integer(Int64(max(0, limit)))]) {
       FreePart(
@@ -123,9 +120,8 @@ struct DispatchLeaseTable: Table {
 
   // MARK: Writing
 
-  /// Leases a free part to a server. Returns false if another server has the lease by now. The
-  /// caller has locked the database's row. The method clears the part's wake-up, because the new
-  /// holder reads the outbox anyway.
+  /// Returns false if another server has the lease by now. The caller has locked the database's
+  /// row. The part's wake-up is cleared, because the new holder reads the outbox anyway.
   func lease(_ part: FreePart, to server: ServerID) throws -> Bool {
     let count = try connection.run(
       Self.sql.take, part.part.key + [.integer(server.rawValue), .integer(part.formerHolder)])
@@ -134,8 +130,7 @@ struct DispatchLeaseTable: Table {
     return try isLeased(part.part, to: server)
   }
 
-  /// The caller has checked that the database has no changes to dispatch. A lease of another
-  /// server, or of a part, stays.
+  /// The caller has checked that the database has no changes to dispatch.
   func endLease(of database: DatabaseID, by server: ServerID) throws {
     try connection.run(Self.sql.end, [.id(database), .integer(server.rawValue)])
   }
@@ -212,10 +207,8 @@ struct DispatchLease {
   }
 }
 
-/// A pending division of a database, which takes effect when all present parts have dispatched
-/// ``lastChange``.
+/// A division that takes effect when all present parts have dispatched ``lastChange``.
 struct Repartition: Hashable {
-  /// The sequence of the last change that the present parts dispatch.
   var lastChange: Int64
   /// 1 for a whole database.
   var nextParts: Int

@@ -11,8 +11,8 @@ struct PartDispatchTable: Table {
   let transaction: StoreTransaction
 
   /// `through` is the last change that the part has dispatched, fully or partly. `changes` is the
-  /// number of the database's changes up to it. The `settled_` columns are null unless the last
-  /// change is dispatched only partly; see ``DispatchPosition/settled``.
+  /// number of the database's changes up to it. For the `settled_` columns see
+  /// ``DispatchPosition/settled``.
   static let definition = [
     """
     CREATE TABLE part_dispatches (
@@ -28,7 +28,6 @@ struct PartDispatchTable: Table {
       [.id(part.database), .integer(Int64(part.number))], DispatchPosition.init(row:))
   }
 
-  /// Returns the position up to which all parts have fully dispatched the changes.
   func commonPosition(of database: DatabaseID) throws -> DispatchPosition? {
     try connection.first(
       Self.sql.commonPosition, [.id(database)]

@@ -11,7 +11,7 @@ import Synchronization
 /// other. Notifications only save time. A server that misses one finds the same facts in the
 /// tables.
 final class ServerChannel: Sendable {
-  /// A function that gets each notification. It runs on the listener's thread and must not block.
+  /// Runs on the listener's thread and must not block.
   typealias Handler = @Sendable (ServerNotification) -> Void
 
   /// The state behind the mutex.
@@ -25,15 +25,11 @@ final class ServerChannel: Sendable {
   private let address: PostgreSQLAddress
   private let queue: JobQueue
   private let identity: ServerIdentity
-  /// The name of the PostgreSQL channel to which all servers of the store listen: `petrel_` and the
-  /// object ID of the store's PostgreSQL schema. Each server also listens to a channel of its own:
-  /// the same name, `_` and the server's ID.
+  /// The channel of all servers: `petrel_` and the object ID of the store's PostgreSQL schema. Each
+  /// server also listens to a channel of its own: the same name, `_` and the server's ID.
   private let channel: String
   private let state = Mutex(State())
 
-  /// - Parameters:
-  ///   - connection: a connection to the store, of which only the address is used.
-  ///   - queue: the queue of the connection over which notifications are sent.
   init(
     at address: PostgreSQLAddress, over connection: any SQLConnection, queue: JobQueue,
     identity: ServerIdentity
@@ -49,8 +45,7 @@ final class ServerChannel: Sendable {
 
   // MARK: Receiving
 
-  /// Sets or removes the handler of notifications. Each handler has a listener with its own
-  /// connection and thread. The former handler may still get notifications for a moment.
+  /// The former handler may still get notifications for a moment.
   func setHandler(_ handler: Handler?, in threads: ThreadGroup) {
     let former = state.withLock { state in
       let former = state.listener
@@ -69,10 +64,8 @@ final class ServerChannel: Sendable {
     former?.close()
   }
 
-  /// Makes the listener listen to the channel of this server's new ID.
   func identityChanged() { state.withLock { $0.listener }?.wake() }
 
-  /// Ends the listener's thread. Later calls of ``setHandler(_:in:)`` start no thread.
   func close() {
     let listener = state.withLock { state in
       state.isClosed = true
@@ -84,8 +77,7 @@ final class ServerChannel: Sendable {
 
   // MARK: Sending
 
-  /// Sends a wake-up notification soon after the call. One statement sends all wake-ups that are
-  /// requested until the job runs. The writers call the method after their commits.
+  /// One statement sends all wake-ups that are requested until the job runs.
   func wakeUp(_ servers: Set<ServerID>) {
     let isFirst = state.withLock { state in
       defer { state.sleeping.formUnion(servers) }
@@ -101,7 +93,6 @@ final class ServerChannel: Sendable {
     }
   }
 
-  /// Notifies each server's own channel, by one statement.
   fileprivate func wakeUp(_ servers: Set<ServerID>, in transaction: StoreTransaction) throws {
     let channels = servers.map { "\(channel)_\($0.rawValue)" }.sorted()
     try transaction.connection.run(
@@ -109,8 +100,7 @@ final class ServerChannel: Sendable {
       [.text(channels.joined(separator: " ")), .text(ServerNotification.wakeUp.payload)])
   }
 
-  /// Notifies all servers, this one included. The statement is a transaction of its own, so
-  /// PostgreSQL sends the notification at once.
+  /// The statement is a transaction of its own, so PostgreSQL sends the notification at once.
   func send(_ notification: ServerNotification, in transaction: StoreTransaction) throws {
     try transaction.connection.run(
       "SELECT pg_notify($1, $2)", [.text(channel), .text(notification.payload)])
@@ -135,8 +125,7 @@ private final class WakingUp: StoreJob {
     if !servers.isEmpty { try channel.wakeUp(servers, in: transaction) }
   }
 
-  /// After a failure, the servers in the set get no notifications. They find the changes when they
-  /// read the tables.
+  /// After a failure the servers get no notifications. They find the changes in the tables.
   func finish(_ failure: (any Error)?) {
     if failure != nil { _ = channel.takeSleeping() }
   }

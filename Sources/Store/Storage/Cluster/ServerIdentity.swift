@@ -7,7 +7,6 @@ final class ServerIdentity: Sendable {
   private let id = Mutex<ServerID?>(nil)
   private let others = Mutex<Set<Int64>>([])
 
-  /// This server's ID; nil while the server is not registered.
   var current: ServerID? {
     get { id.withLock { $0 } }
     set { id.withLock { $0 = newValue } }

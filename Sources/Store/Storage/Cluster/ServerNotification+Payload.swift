@@ -4,8 +4,7 @@ extension ServerNotification {
   /// The most bytes of a payload. PostgreSQL's own limit is 7,999 bytes.
   private static let lengthLimit = 7_500
 
-  /// A server sends `announced … omitted` if the record names do not fit. The receiver then reads
-  /// them in ``AnnouncementTable``.
+  /// A server sends `announced … omitted` if the record names do not fit.
   ///
   /// ```
   /// joined 7                        server 7 has joined
@@ -30,9 +29,8 @@ extension ServerNotification {
     }
   }
 
-  /// Reads a payload; nil for an unknown payload, such as one of a later version of Petrel.
-  ///
-  /// The record names after `some` may have any characters except a line feed.
+  /// Returns nil for an unknown payload, such as one of a later version of Petrel. The record names
+  /// after `some` may have any characters except a line feed.
   init?(payload: String) {
     let lines = payload.utf8.split(separator: UInt8(ascii: "\n"), maxSplits: 1)
       .map { Substring($0) }
@@ -64,7 +62,6 @@ extension Announcement {
     subscribers.sorted().joined(separator: "\n")
   }
 
-  /// Reads record names, one on each line; an empty text means all users.
   init(text: String) {
     // The text is split by bytes, because a name's last character and the line feed may form one
     // `Character`.

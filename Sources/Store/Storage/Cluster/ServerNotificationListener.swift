@@ -11,19 +11,16 @@ final class ServerNotificationListener: @unchecked Sendable {
   private let address: PostgreSQLAddress
   private let channel: String
   private let identity: ServerIdentity
-  /// Called on the thread of ``work()`` for each notification, and with
-  /// ``ServerNotification/interrupted`` when the connection is lost.
+  /// Gets ``ServerNotification/interrupted`` when the connection is lost.
   private let handler: ServerChannel.Handler
   private let lock = NSLock()
   private var isClosed = false
   /// An `eventfd` that ends the thread's waiting; -1 if the system had no descriptor left.
   private let alarm: Int32
 
-  /// The seconds to wait before the next connection after a lost or failed one. Each failure first
-  /// doubles the delay, up to `last`. So the first wait is twice `first`.
+  /// In seconds. Each failure first doubles the delay, so the first wait is twice `first`.
   private static let delays = (first: 0.2, last: 5.0)
 
-  /// - Parameter channel: the channel of all servers.
   init(
     to address: PostgreSQLAddress, channel: String, identity: ServerIdentity,
     handler: @escaping ServerChannel.Handler
@@ -40,7 +37,6 @@ final class ServerNotificationListener: @unchecked Sendable {
     if alarm >= 0 { Foundation.close(alarm) }
   }
 
-  /// Makes the thread check `isClosed` and the server's ID.
   func wake() {
     var one: UInt64 = 1
     _ = write(alarm, &one, 8)
@@ -53,9 +49,8 @@ final class ServerNotificationListener: @unchecked Sendable {
 
   private var isEnded: Bool { lock.withLock { isClosed } }
 
-  /// The body of the listener's thread: receives notifications until the listener is closed. The
-  /// handler gets ``ServerNotification/interrupted`` after each lost or failed connection, and at
-  /// the end. The server must then read the tables.
+  /// Receives notifications until the listener is closed. The handler gets
+  /// ``ServerNotification/interrupted`` after each lost or failed connection, and at the end.
   func work() {
     var delay = Self.delays.first
     while !isEnded {

@@ -9,8 +9,7 @@ import StoreModel
 struct ServerTable: Table {
   let transaction: StoreTransaction
 
-  /// `server_id` is never reused. `alive_until` is the end of the registration by the store's
-  /// clock, in milliseconds since 1970.
+  /// `server_id` is never reused. `alive_until` is a time of the store's clock.
   static let definition = [
     """
     CREATE TABLE servers (
@@ -18,8 +17,7 @@ struct ServerTable: Table {
     """
   ]
 
-  /// Returns the description of a server that has the store open, of any schema version. The method
-  /// uses only the connection, because a migration calls it before the store can run transactions.
+  /// Of any schema version: a migration calls the method before the store can run transactions.
   static func anyAlive(over connection: any SQLConnection) throws -> String? {
     try connection.first(Self.sql.anyAlive, []) { $0.text(0) }
   }
@@ -32,8 +30,7 @@ struct ServerTable: Table {
     }
   }
 
-  /// Returns the servers in the order of their IDs. The remaining seconds of an expired
-  /// registration are negative.
+  /// The remaining seconds of an expired registration are negative.
   func listed() throws -> [ListedServer] {
     let leases = try DispatchLeaseTable(transaction: transaction).counts()
     return try connection.rows(Self.sql.listed, []) {
@@ -59,12 +56,10 @@ struct ServerTable: Table {
       Self.sql.renew, [.integer(server.rawValue), .integer(Int64(leaseTime * 1_000))]) == 1
   }
 
-  /// The server's leases become free.
   func unregister(_ server: ServerID) throws {
     try connection.run(Self.sql.unregister, [.integer(server.rawValue)])
   }
 
-  /// Deletes a server's registration and announcements if the registration has expired.
   func removeExpired(_ server: ServerID) throws -> Bool {
     let isGone =
       try connection.run(Self.sql.removeExpired, [.integer(server.rawValue)]) == 1

@@ -27,16 +27,13 @@ struct CourierCursorTable: Table {
     try connection.integer(sql.cursor, [.id(database), .text(token)]) ?? 0
   }
 
-  /// Moves a reader's cursor to the end of a database's log. The method does nothing if the
-  /// database is not of the reader's container and environment.
+  /// Does nothing if the database is not of the reader's container and environment.
   func startReading(_ reader: Recipient, by token: String, in database: DatabaseID) throws {
     try decide(
       sql.startReading,
       [.id(database), .text(token), .text(reader.container), .text(reader.environment.rawValue)])
   }
 
-  /// Moves a reader's cursor forward. Returns false if it is already at the entry or at a later
-  /// one.
   func advance(_ token: String, to sequence: Int64, in database: DatabaseID) throws -> Bool {
     try connection.run(sql.advance, [.id(database), .text(token), .integer(sequence)]) == 1
   }
@@ -69,9 +66,8 @@ struct CourierCursorTable: Table {
       ])
   }
 
-  /// Moves a reader's cursor to the entry of the last answer, and deletes the answer. Returns
-  /// false, and changes nothing, if the cursor is already there or later, or the table no longer
-  /// has this answer.
+  /// Returns false, and changes nothing, if the cursor is already there or later, or the table no
+  /// longer has this answer.
   func acknowledge(_ answer: CourierAnswer) throws -> Bool {
     try connection.run(
       sql.acknowledge,

@@ -18,7 +18,6 @@ public final class CourierEntryCache: Sendable {
   /// A cached entry.
   private struct Cached {
     let entry: LogEntry
-    /// The size of the stored entry and of the payload.
     var bytes: Int
     var payload: Data?
   }
@@ -41,14 +40,11 @@ public final class CourierEntryCache: Sendable {
   }
 
   private let state = Mutex(State())
-  /// The most bytes of each generation.
   private let limit: Int
 
   /// - Parameter bytes: the approximate most bytes of the entries and payloads.
   public init(bytes: Int = 8 << 20) { limit = bytes / 2 }
 
-  /// Returns an entry of the cache, or reads and keeps it.
-  ///
   /// - Parameter read: returns the entry and the size of its stored content in bytes.
   public func entry(
     _ sequence: Int64, in database: DatabaseID, read: () throws -> (entry: LogEntry, size: Int)
@@ -65,8 +61,7 @@ public final class CourierEntryCache: Sendable {
     return entry
   }
 
-  /// Returns the payload of an entry, or encodes it. The cache keeps the payload if it has the
-  /// entry.
+  /// The cache keeps the payload if it has the entry.
   public func payload(of entry: LogEntry, encode: () -> Data) -> Data {
     let key = Key(database: entry.database, sequence: entry.sequence)
     if let payload = state.withLock({ $0.cached(key)?.payload }) { return payload }

@@ -61,7 +61,6 @@ public struct CourierService: Sendable {
     let cursor: Int64
     var rest: ArraySlice<(sequence: Int64, logged: Timestamp)>
 
-    /// The order is by time, then by database. A log without entries comes last.
     func isBefore(_ other: UnreadLog) -> Bool {
       guard let first = rest.first else { return false }
       guard let otherFirst = other.rest.first else { return true }

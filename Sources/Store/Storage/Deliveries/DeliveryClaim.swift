@@ -10,16 +10,13 @@ import StoreModel
 struct DeliveryClaim {
   /// The outcome of a claim.
   struct Result: Sendable {
-    /// The leased deliveries, those that are due longest first; in a distributed store, within each
-    /// database only.
+    /// Deliveries due longest come first; in a distributed store, within each database only.
     var taken: [Delivery.ID] = []
     /// Deliveries of ``taken`` whose earlier lease ended without an outcome.
     var renewed: Set<Delivery.ID> = []
     var mergedCount = 0
-    /// Whether the claim found all due deliveries. If false, the caller claims again.
     var isAll = true
 
-    /// ``isAll`` stays as it is.
     mutating func add(_ other: Result) {
       taken += other.taken
       renewed.formUnion(other.renewed)
@@ -28,7 +25,6 @@ struct DeliveryClaim {
   }
 
   let route: DeliveryRoute.ID
-  /// Deliveries that are due at this time or earlier are claimed.
   let timestamp: Timestamp
   let lease: DeliveryLease
   /// Whether a silent delivery is merged into a newer silent delivery of any subscription to the
@@ -36,8 +32,7 @@ struct DeliveryClaim {
   /// when many deliveries wait.
   let mergesHarder: Bool
   private(set) var result = Result()
-  /// The number of the newest silent delivery that waits for a device. It saves a statement for
-  /// each further delivery to the device.
+  /// Saves a statement for each further delivery to the device.
   private var newestSilent: [Reader: Int64] = [:]
 
   /// A device, and a database with deliveries to it.
@@ -65,17 +60,14 @@ struct DeliveryClaim {
     result.isAll = due.count < limit
   }
 
-  /// Returns the IDs of due deliveries that this server may claim, without locks. A distributed
-  /// store then calls ``take(_:in:)`` for each database.
+  /// Without locks. A distributed store then calls ``take(_:in:)`` for each database.
   func due(atMost limit: Int, in transaction: StoreTransaction) throws -> [Delivery.ID] {
     try DeliveryTable(transaction: transaction)
       .due(on: route, at: timestamp, for: lease.holder, limit: limit)
   }
 
-  /// Merges or leases deliveries of one database.
-  ///
-  /// - Parameter ids: deliveries that were due a moment ago. Those that are no longer due, or that
-  ///   another server has locked, are left out.
+  /// - Parameter ids: those that are no longer due, or that another server has locked, are left
+  ///   out.
   mutating func take(_ ids: [Delivery.ID], in transaction: StoreTransaction) throws {
     let table = DeliveryTable(transaction: transaction)
     let due = try ids.compactMap {
@@ -109,8 +101,6 @@ struct DeliveryClaim {
     return newest > delivery.id.number ? newest : nil
   }
 
-  /// Returns the number of the newest silent delivery that waits for the device, of any
-  /// subscription.
   private mutating func newestSilent(
     for delivery: DueDelivery, in table: DeliveryTable
   ) throws -> Int64 {

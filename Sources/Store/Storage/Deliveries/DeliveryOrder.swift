@@ -23,7 +23,6 @@ struct DeliveryOrder: Sendable {
   }
 
   var device: DeviceName
-  /// The present or the former user of the device, whose databases the order concerns.
   var userRecordName: String
   var action: Action
 }

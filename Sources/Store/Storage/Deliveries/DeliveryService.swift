@@ -38,7 +38,7 @@ public struct DeliveryService: DeliveryQueue {
     try await transactions.read { try RefusedPushTable(transaction: $0).newest(limit: limit) }
   }
 
-  /// Returns the number of deliveries without a final outcome, in all databases.
+  /// The number of deliveries without a final outcome, in all databases.
   ///
   /// - Complexity: O(*n*), where *n* is the returned number.
   public func owedDeliveryCount() async throws -> Int {

@@ -18,7 +18,6 @@ extension DeliveryTable {
   /// PostgreSQL skips rows that another transaction has locked, and does not wait for them.
   private static let skippingLocked = " FOR NO KEY UPDATE SKIP LOCKED"
 
-  /// Returns due deliveries of all databases that `holder` may lease, and locks their rows.
   func claimable(
     on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64, limit: Int
   ) throws -> [DueDelivery] {
@@ -28,7 +27,6 @@ extension DeliveryTable {
       DueDelivery.init(row:))
   }
 
-  /// Returns and locks a delivery, if it is still due on the route and `holder` may lease it.
   func claimable(
     _ id: Delivery.ID, on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64
   ) throws -> DueDelivery? {
@@ -49,8 +47,7 @@ extension DeliveryTable {
       Delivery.ID.init(row:))
   }
 
-  /// Returns the newest waiting delivery with the same database and device, this merge key and a
-  /// greater number.
+  /// Returns the newest waiting delivery with the same database and device, and a greater number.
   func newest(withKey mergeKey: String, behind delivery: DueDelivery) throws -> Int64? {
     try connection.integer(
       sql.claiming.newest,
@@ -89,8 +86,6 @@ extension DeliveryTable {
   /// The most deliveries of one call of ``takenByGoneServers(at:exceptOf:)``.
   static let reclaimBatch = 1_000
 
-  /// Returns a batch of deliveries whose leases have not ended, and whose holders are not
-  /// registered servers.
   func takenByGoneServers(at timestamp: Timestamp, exceptOf holder: Int64) throws -> [Delivery.ID] {
     // A lease that has not ended has a `due` in the future, so the index skips all due deliveries.
     // The index begins with the route; the join with `push_routes` supplies each route.
@@ -99,8 +94,7 @@ extension DeliveryTable {
       [.time(timestamp), .integer(holder), .count(Self.reclaimBatch)], Delivery.ID.init(row:))
   }
 
-  /// Makes deliveries due at `timestamp`, except those that have got a final state or a lease of
-  /// `holder` since they were read.
+  /// Leaves those that have got a final state or a lease of `holder` since they were read.
   func reclaim(_ ids: [Delivery.ID], at timestamp: Timestamp, exceptOf holder: Int64) throws {
     for id in ids {
       try decide(
@@ -110,7 +104,6 @@ extension DeliveryTable {
   }
 
   struct ClaimingStatements {
-    /// Claims deliveries of all databases, except on a distributed store.
     let claimable = LockingStatement(
       """
       SELECT \(DueDelivery.columns) FROM deliveries

@@ -5,8 +5,7 @@ import StoreModel
 // MARK: Outcomes
 
 extension DeliveryTable {
-  /// Writes the outcome of one delivery, and returns the number of older deliveries that were
-  /// merged into it. A delivery with a final state stays as it is.
+  /// Returns the number of merged older deliveries. A delivery with a final state stays as it is.
   func apply(_ update: DeliveryUpdate) throws -> Int {
     var mergedCount = 0
     let key: [SQLValue] = [
@@ -34,7 +33,6 @@ extension DeliveryTable {
     return mergedCount
   }
 
-  /// Sets the final state of a waiting delivery, and adds `attempts` to its count.
   @discardableResult
   private func finish(
     _ key: [SQLValue], in state: DeliveryState, reason: String?, at now: SQLValue,
@@ -46,7 +44,6 @@ extension DeliveryTable {
       == 1
   }
 
-  /// Sets the time of the next attempt, and ends the lease.
   private func putOff(
     _ key: [SQLValue], until due: Timestamp, reason: String, at now: SQLValue, attempts: Int64
   ) throws {
@@ -54,8 +51,7 @@ extension DeliveryTable {
       sql.outcomes.putOff, key + [.time(due), .text(reason), now, .integer(attempts)])
   }
 
-  /// Merges older waiting deliveries with the same database, device and merge key. A leased one may
-  /// be on its way to the device, so it is not merged.
+  /// Merges older waiting deliveries. A leased one may be on its way, so it is not merged.
   private func merge(
     _ key: [SQLValue], with mergeKey: DeliveryMergeKey, at now: SQLValue
   ) throws -> Int {
@@ -89,9 +85,8 @@ extension DeliveryTable {
       SELECT device FROM device_numbers WHERE token = $2 AND container = $3 AND environment = $4)
     """
 
-  /// Abandons the waiting deliveries of a user's notifications to a device. The device's next user
-  /// may already have deliveries to it. The statement compares the users of the log entries, so
-  /// these stay.
+  /// The device's next user may already have deliveries to it. The statement compares the users of
+  /// the log entries, so these stay.
   func abandon(
     toDevice device: DeviceName, of userRecordName: String, in database: DatabaseID, reason: String,
     at timestamp: Timestamp

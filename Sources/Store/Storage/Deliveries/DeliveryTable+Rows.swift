@@ -27,10 +27,8 @@ struct DeliveryRow {
   private var badge: Int?
   private var attempts: Int
   private var due: Timestamp
-  /// The user of the notification.
   private var subscriber: String
   private var logged: Timestamp
-  /// The log entry's content, not yet decoded.
   private var content: [UInt8]
 
   init(_ row: any SQLRow) throws {
@@ -68,10 +66,8 @@ extension Delivery.ID {
 // MARK: Deliveries with their outcomes, for administrators
 
 extension DeliveryTable {
-  /// Returns deliveries of a log entry, in the order of their numbers. Log entries and deliveries
-  /// share one sequence of numbers in a database.
-  ///
-  /// - Parameter next: the number of the next log entry.
+  /// Log entries and deliveries share one sequence of numbers in a database; `next` is the number
+  /// of the next log entry.
   func pastDeliveries(
     ofEntry sequence: Int64, before next: Int64, in database: DatabaseID, limit: Int
   ) throws -> [PastDelivery] {

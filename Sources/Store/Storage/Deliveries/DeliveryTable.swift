@@ -16,9 +16,8 @@ struct DeliveryTable: Table {
   /// entry's deliveries are above `log_sequence`, and below the number of the next entry.
   ///
   /// `device` is the number of the device's token. `state` is 0 for a delivery that waits, and then
-  /// one of ``DeliveryState``. `due` and `updated` are in milliseconds since 1970. `badge` is
-  /// null if the subscription asks for none. The two partial indexes have only waiting deliveries:
-  /// the first one for claims, the second one for merging and the limits of users.
+  /// one of ``DeliveryState``. `badge` is null if the subscription asks for none. The first partial
+  /// index is for claims, the second one for merging and the limits of users.
   static let definition = [
     """
     CREATE TABLE deliveries (
@@ -40,8 +39,8 @@ struct DeliveryTable: Table {
 
   // MARK: Reading
 
-  /// Loads deliveries, by one statement for each. `lost` has those that cannot be sent: their
-  /// device or log entry was deleted, or the registration has ended or has another user by now.
+  /// By one statement for each. `lost` has those that cannot be sent: their device or log entry was
+  /// deleted, or the registration has ended or has another user by now.
   func deliveries(
     _ ids: [Delivery.ID], at timestamp: Timestamp
   ) throws -> (found: [Delivery], lost: [Delivery.ID]) {
@@ -60,15 +59,13 @@ struct DeliveryTable: Table {
     return (found, lost)
   }
 
-  /// Returns due deliveries of all databases, those that are due longest first. The result has
-  /// fewer than `limit` if some of these devices have another user or container by now.
+  /// Fewer than `limit` if some of these devices have another user or container by now.
   func due(at timestamp: Timestamp, limit: Int) throws -> [Delivery] {
     try connection.rows(sql.due, [.time(timestamp), .count(max(0, limit))], DeliveryRow.init)
       .compactMap { try $0.delivery(in: transaction) }
   }
 
-  /// Returns the least `due` after `timestamp` on a route. Deliveries that another registered
-  /// server than `holder` has leased do not count.
+  /// Deliveries that another registered server than `holder` has leased do not count.
   func nextTime(
     on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) throws -> Timestamp? {
@@ -81,11 +78,8 @@ struct DeliveryTable: Table {
     try connection.count(sql.owed, [])
   }
 
-  /// Counts the waiting deliveries of a database to these devices (numbers of tokens), up to
-  /// `limit`.
-  ///
-  /// - Complexity: O(`limit` + *w*), where *w* is the number of the devices' waiting deliveries in
-  ///   other databases; one statement for each device.
+  /// - Complexity: O(`limit` + *w*) for *w* waiting deliveries of the devices in other databases;
+  ///   one statement for each device.
   func owedCount(
     to devices: ArraySlice<Int64>, in database: DatabaseID, atMost limit: Int
   ) throws -> Int {
@@ -109,8 +103,7 @@ struct DeliveryTable: Table {
 
   // MARK: Retention
 
-  /// Returns a batch of deliveries to delete: those that got a final state before `horizon`, in
-  /// milliseconds since 1970, and those whose log entry was deleted.
+  /// Final before `horizon`, or without their log entry.
   func old(before horizon: Int64) throws -> [Delivery.ID] {
     try connection.rows(
       sql.old, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
@@ -123,7 +116,7 @@ struct DeliveryTable: Table {
     return ids.count
   }
 
-  /// Deletes the deliveries of a log entry. `next` is the number of the next entry.
+  /// `next` is the number of the next entry.
   func remove(ofEntry sequence: Int64, before next: Int64, in database: DatabaseID) throws {
     try decide(sql.remove, [.id(database), .integer(sequence), .integer(next)])
   }
@@ -132,8 +125,6 @@ struct DeliveryTable: Table {
     let claiming = ClaimingStatements()
     let history = HistoryStatements()
     let outcomes = OutcomesStatements()
-    /// The arguments are those of ``NewDelivery/appendArguments(to:)``. `attempts` and `state` are
-    /// 0.
     let insertion = RowStatement(
       inserting: """
         deliveries (database_id, number, log_sequence, device, badge, due, updated, route, leased_by,
@@ -193,9 +184,7 @@ struct NewDelivery {
   var number: Int64
   /// Lower than ``number``.
   var logSequence: Int64
-  /// The number of the device's token.
   var device: Int64
-  /// Nil if the subscription asks for none.
   var badge: Int?
   /// The time of the transaction, or the end of the lease.
   var due: Timestamp
@@ -206,7 +195,6 @@ struct NewDelivery {
   /// Nil for a delivery that is never merged.
   var mergeKey: String?
 
-  /// The order is that of the columns of `DeliveryTable.sql.insertion`.
   func appendArguments(to row: inout SQLArguments) {
     row.append(database.rawValue)
     row.append(number)

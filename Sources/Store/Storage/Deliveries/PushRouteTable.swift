@@ -18,8 +18,7 @@ struct PushRouteTable: Table {
     """
   ]
 
-  /// Returns the number of a route. The first call for a route assigns the number, with the
-  /// reference lock. The ``Catalog`` caches the numbers.
+  /// The first call for a route assigns the number, with the reference lock.
   func number(of route: DeliveryRoute) throws -> DeliveryRoute.ID {
     if let known = transaction.catalog.routes[route] { return known }
     let names: [SQLValue] = [

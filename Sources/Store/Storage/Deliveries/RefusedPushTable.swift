@@ -8,7 +8,6 @@ struct RefusedPushTable: Table {
   let transaction: StoreTransaction
 
   /// A row belongs to the delivery with the same `database_id` and `number`, which has the reason.
-  /// `refused` is in milliseconds since 1970. `payload` is the push's JSON text.
   static let definition = [
     """
     CREATE TABLE refused_pushes (
@@ -30,7 +29,6 @@ struct RefusedPushTable: Table {
       sql.add, [.id(id.database), .integer(id.number), .time(timestamp), .bytes(payload)])
   }
 
-  /// Returns a batch of pushes refused before `horizon`, in milliseconds since 1970.
   func old(before horizon: Int64) throws -> [Delivery.ID] {
     try connection.rows(
       sql.old, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))

@@ -6,9 +6,8 @@ import StoreModel
 
 extension DeviceTable {
   /// Copies registrations into `gone_devices`, before the caller deletes or changes them, to
-  /// explain later why a device got no push. A registration that had expired, or whose sign-in had,
-  /// gets the time of the expiry and the reason "it expired". Readers of the web courier are not
-  /// copied, because they are created and deleted often.
+  /// explain later why a device got no push. Readers of the web courier are not copied, because
+  /// they are created and deleted often.
   ///
   /// - Parameter reason: a part of a sentence such as "it was unregistered".
   func rememberGone(
@@ -18,8 +17,7 @@ extension DeviceTable {
     try decide(devices.remember, arguments + [.time(timestamp), .text(reason)])
   }
 
-  /// Deletes a batch of former devices that were gone before `horizon`, in milliseconds since 1970,
-  /// and the numbers of their tokens (``dropNumber(of:)``). Returns whether there may be more.
+  /// Also deletes the numbers of their tokens. Returns whether there may be more.
   func trimGone(before horizon: Int64) throws -> Bool {
     let gone = try connection.rows(
       sql.gone.trim, [.integer(horizon), .integer(Retention.batch)], NumberedToken.init(row:))
@@ -27,14 +25,11 @@ extension DeviceTable {
     return gone.count == Int(Retention.batch)
   }
 
-  /// The caller passes the result to ``dropNumber(of:)``.
   func forgetGone(of userRecordName: String) throws -> Set<NumberedToken> {
     Set(try connection.rows(sql.gone.forget, [.text(userRecordName)], NumberedToken.init(row:)))
   }
 
-  /// Returns the periods during which a recipient had devices, in the order of kinds, tokens and
-  /// starts. The period of a registered device has no reason, and ends when the registration or its
-  /// sign-in expires; nil if neither does.
+  /// In the order of kinds, tokens and starts. The period of a registered device has no reason.
   func periods(of recipient: Recipient) throws -> [DevicePeriod] {
     try connection.rows(sql.gone.periods, recipient.arguments, DevicePeriod.init(row:))
   }
@@ -59,8 +54,7 @@ extension DeviceTable {
     }
   }
 
-  /// Assigns a number to a token that has none, with the reference lock. Deliveries refer to the
-  /// device by this number.
+  /// The caller has the reference lock.
   func giveNumber(to token: NumberedToken) throws {
     if try keepNumber(of: token) { return }
     try decide(
@@ -72,8 +66,8 @@ extension DeviceTable {
   private static let pushedKinds = DeviceToken.Kind.allCases.filter(\.isPushed)
     .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
-  /// Deletes a token's number, unless a registered device or a row of `gone_devices` has the token.
-  /// Those rows are kept as long as deliveries, so no delivery refers to the deleted number.
+  /// Does nothing while a registered device or a row of `gone_devices` has the token. Those rows
+  /// are kept as long as deliveries, so no delivery refers to the deleted number.
   func dropNumber(of token: NumberedToken) throws {
     // The lock waits for a transaction that registers the token. So the next statement sees the
     // registered device.
@@ -81,8 +75,7 @@ extension DeviceTable {
     try decide(sql.gone.dropNumber, token.arguments)
   }
 
-  /// Locks the row of a token's number until this transaction ends, by setting the token to its
-  /// present value.
+  /// Locks the row of a token's number until this transaction ends.
   private func keepNumber(of token: NumberedToken) throws -> Bool {
     try connection.run(sql.gone.keepNumber, token.arguments) > 0
   }
@@ -126,7 +119,7 @@ extension DeviceTable {
 
 /// Registrations of devices that end, by a condition on rows of `device_tokens`.
 struct EndingDevices {
-  /// Copies into `gone_devices`. The time and the reason follow the arguments of the condition.
+  /// The time and the reason follow the arguments of the condition.
   let remember: Statement
   let delete: Statement
 

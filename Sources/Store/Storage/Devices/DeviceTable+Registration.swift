@@ -5,16 +5,13 @@ import StoreModel
 // MARK: Registration
 
 extension DeviceTable {
-  /// Registers a device, or changes its registration, as ``DeviceService/saveDeviceToken(_:)``
-  /// describes.
+  /// See ``DeviceService/saveDeviceToken(_:)``. For the same user, the waiting deliveries move to
+  /// the route of the new registration. `gone_devices` gets the former registration if it had
+  /// expired, or if the user, client ID, bundle ID or APNs environment changes. Registrations of
+  /// the token in other containers stay.
   ///
-  /// For the same user, the waiting deliveries move to the route of the new registration. The
-  /// method records the former registration in `gone_devices` if it had expired, or if the user,
-  /// client ID, bundle ID or APNs environment changes. Registrations of the token in other
-  /// containers stay.
-  ///
-  /// - Parameter orders: gets the changes of the device's waiting deliveries or cursors, which the
-  ///   caller carries out.
+  /// - Parameter orders: gets changes of the device's waiting deliveries or cursors, for the
+  ///   caller.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted;
   ///   ``ItemFailure/Code/quotaExceeded`` if the container is new and one too many.
   func save(_ token: DeviceToken, ordering orders: inout [DeliveryOrder]) throws {
@@ -69,10 +66,8 @@ extension DeviceTable {
   struct End {
     /// The reason in `gone_devices`, a part of a sentence.
     let gone: String
-    /// The reason of the abandoned deliveries.
     let deliveries: String
 
-    /// The client has unregistered the token, or an administrator has removed it.
     static let unregistered = End(
       gone: "it was unregistered", deliveries: "the device was unregistered")
     static let signedOut = End(
@@ -81,9 +76,8 @@ extension DeviceTable {
       gone: "the push service does not know the token", deliveries: "the device token was dropped")
   }
 
-  /// Deletes registrations, and records those of pushed devices as former devices. Each deleted
-  /// device gets an order to abandon its waiting deliveries, each courier reader one to delete its
-  /// cursors.
+  /// Each deleted device gets an order to abandon its waiting deliveries, each courier reader one
+  /// to delete its cursors.
   @discardableResult
   private func remove(
     _ devices: EndingDevices, _ arguments: [SQLValue], at timestamp: Timestamp, because end: End,
@@ -110,7 +104,6 @@ extension DeviceTable {
       at: timestamp, because: .unregistered, ordering: &orders) > 0
   }
 
-  /// Implements ``DeviceService/removeDeviceTokens(ofDevice:signIn:of:at:)``.
   func removeAll(
     ofDevice deviceID: String, signIn: [UInt8]?, of recipient: Recipient, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
@@ -141,8 +134,7 @@ extension DeviceTable {
       ordering: &orders)
   }
 
-  /// Deletes a device whose token its push service does not know, unless its last registration is
-  /// at `moment` or later.
+  /// For a token that its push service does not know.
   func drop(
     _ name: DeviceName, registeredBefore moment: Timestamp, at now: Timestamp,
     ordering orders: inout [DeliveryOrder]
@@ -152,10 +144,8 @@ extension DeviceTable {
       because: .unknown, ordering: &orders)
   }
 
-  /// Notes that the push service refused a device. The time of an earlier refusal stays: since then
-  /// the service refuses the device.
-  ///
-  /// - Parameter topic: the topic for which APNs refused the token; nil for the other kinds.
+  /// The time of an earlier refusal stays. `topic` is that for which APNs refused the token; nil
+  /// for the other kinds.
   func noteRefusal(of name: DeviceName, topic: String?, at timestamp: Timestamp) throws {
     try decide(
       sql.registration.noteRefusal, name.arguments + [.time(timestamp), SQLValue(topic)])
@@ -165,17 +155,14 @@ extension DeviceTable {
     try decide(sql.registration.forgetRefusal, name.arguments)
   }
 
-  /// The first part keeps the statement from computing the end of each registration. `$1` is the
-  /// present.
+  /// The first part keeps the statement from computing the end of each registration.
   private static let hasEnded = """
     (expires <= $1 OR sign_in IN (
       SELECT COALESCE(session_id, hash) FROM web_auth_tokens WHERE web_auth_tokens.expires <= $1))
     AND \(ending) <= $1
     """
 
-  /// Deletes devices and courier readers whose registration or sign-in has expired at `now`, in
-  /// milliseconds since 1970. Waiting deliveries to expired devices stay, until a claim finds that
-  /// the device is gone and abandons them.
+  /// Waiting deliveries to expired devices stay, until a claim abandons them.
   func dropExpired(at now: Int64, ordering orders: inout [DeliveryOrder]) throws {
     let readers = try connection.rows(
       sql.registration.dropReaders, [.integer(now)], DeviceToken.init(row:))
@@ -251,8 +238,6 @@ extension DeviceTable {
   /// No record name contains the character.
   private static let separator = "\u{1F}"
 
-  /// Locks the rows of all devices of these users, for a transaction that changes badges.
-  ///
   /// On a store that servers share, the writing thread calls this method at the beginning of a
   /// transaction with ``WriteLocks/badgeOwners``. All servers lock rows in the order of their keys,
   /// so that two transactions do not deadlock.

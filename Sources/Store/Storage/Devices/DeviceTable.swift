@@ -27,8 +27,7 @@ struct DeviceTable: Table {
   /// `bundle_id` is null if the registration names no app. `refused` is null unless the push
   /// service refused the device since the last registration (``DeviceToken/Refusal``).
   ///
-  /// A row of `gone_devices` is a former period, from `first_registered` to `gone`. Times are in
-  /// milliseconds since 1970.
+  /// A row of `gone_devices` is a former period, from `first_registered` to `gone`.
   static let definition = [
     """
     CREATE TABLE device_tokens (
@@ -63,9 +62,8 @@ struct DeviceTable: Table {
 
   // MARK: The end of a registration
 
-  /// The SQL expression for the earlier of two times: the expiry of a registration, and that of the
-  /// last token of its sign-in. It is null if neither expires. Maintenance deletes the rows of
-  /// ended registrations later.
+  /// The earlier of the expiry of a registration and that of the last token of its sign-in, in SQL;
+  /// null if neither expires. Maintenance deletes the rows of ended registrations later.
   static let ending = """
     (SELECT MIN(ending) FROM (
       SELECT device_tokens.expires AS ending
@@ -75,8 +73,7 @@ struct DeviceTable: Table {
       SELECT MAX(expires) FROM web_auth_tokens WHERE session_id = device_tokens.sign_in) AS endings)
     """
 
-  /// The SQL condition for registrations that have not ended by themselves. `now` is an SQL
-  /// parameter such as `$4`.
+  /// `now` is an SQL parameter such as `$4`.
   static func isValid(at now: String) -> String { "COALESCE(\(ending) > \(now), TRUE)" }
 
   // MARK: Reading
@@ -85,8 +82,6 @@ struct DeviceTable: Table {
     try connection.first(sql.device, name.arguments, DeviceToken.init(row:))
   }
 
-  /// Returns the registrations of a token with their badges, in the order of containers.
-  ///
   /// - Parameter keepingThem: whether to lock the rows (``keepingRows``).
   func registrations(
     ofToken token: String, kind: DeviceToken.Kind, keepingThem: Bool = false
@@ -100,8 +95,7 @@ struct DeviceTable: Table {
     try connection.rows(sql.ofUser, [.text(userRecordName)], DeviceToken.init(row:))
   }
 
-  /// Returns a page of devices in the order of their kinds, tokens and containers. Without a user,
-  /// it lists those of all users.
+  /// In the order of kinds, tokens and containers; nil lists those of all users.
   func devices(
     of userRecordName: String?, after last: DeviceName?, limit: Int
   ) throws -> [DeviceToken] {
@@ -112,8 +106,7 @@ struct DeviceTable: Table {
       userRecordName == nil ? sql.page : sql.pageOfUser, arguments, DeviceToken.init(row:))
   }
 
-  /// Counts the other devices of the same kind, user, container and environment. Registrations that
-  /// had ended when `device` was registered do not count.
+  /// Counts only the other devices of the same kind. Registrations that had ended do not count.
   func othersCount(besides device: DeviceToken) throws -> Int {
     try connection.count(
       sql.othersCount,
@@ -123,14 +116,10 @@ struct DeviceTable: Table {
       ])
   }
 
-  /// Calls `visit` for each device to which a user's notifications are pushed, in the order of the
-  /// tokens. Readers of the web courier are left out. Except on a distributed store, no other
-  /// transaction can register these devices for another user until this transaction ends
-  /// (``keepingRows``).
+  /// Readers of the web courier are left out. Except on a distributed store, no other transaction
+  /// can register these devices for another user until this transaction ends (``keepingRows``).
   ///
-  /// - Parameters:
-  ///   - now: devices whose registration has ended by this time are left out.
-  ///   - visit: gets the device and its token's number, which is nil only if the store is damaged.
+  /// - Parameter visit: gets the token's number, which is nil only if the store is damaged.
   func visitTargets(
     of user: UserOfDatabase, at address: DatabaseAddress, now: Timestamp,
     _ visit: (DeviceToken, _ number: Int64?) throws -> Void
@@ -182,7 +171,6 @@ struct DeviceTable: Table {
       ], DeviceToken.init(row:))
   }
 
-  /// Throws ``StoreError/Code/notFound`` if there is no such token.
   func existingReaders(
     ofToken token: String, keepingThem: Bool = false
   ) throws -> [(device: DeviceToken, badge: Int)] {
@@ -193,8 +181,7 @@ struct DeviceTable: Table {
     return rows
   }
 
-  /// Returns and locks the row (``keepingRows``) with which a reader listens in the container and
-  /// environment of a log entry.
+  /// Locks the row (``keepingRows``).
   func reader(ofToken token: String, for entry: LogEntry) throws -> DeviceToken? {
     let address = entry.notification.database
     return try registrations(ofToken: token, kind: .courier, keepingThem: true).first {
@@ -319,7 +306,6 @@ extension DeviceToken {
     """
   static let columnCount: Int32 = 15
 
-  /// Reads a row that begins with ``columns``.
   init(row: any SQLRow) throws {
     guard let kind = Kind(rawValue: row.text(0)),
       let environment = ContainerEnvironment(rawValue: row.text(3)),
@@ -338,8 +324,7 @@ extension DeviceToken {
       })
   }
 
-  /// Whether this device made the change; false for a device without a client ID. A device gets no
-  /// push for its own change.
+  /// False for a device without a client ID.
   func isOrigin(of change: Change) -> Bool {
     deviceID != nil && deviceID == change.deviceID && userRecordName == change.userRecordName
   }
@@ -356,6 +341,5 @@ extension DeviceName {
     [.text(kind.rawValue), .text(token), .text(container), .text(environment.rawValue)]
   }
 
-  /// The row of `device_tokens` with this name; the parameters are from `$1` on.
   static let condition = "kind = $1 AND token = $2 AND container = $3 AND environment = $4"
 }

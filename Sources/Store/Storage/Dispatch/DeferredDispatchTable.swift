@@ -18,7 +18,6 @@ struct DeferredDispatchTable: Table {
     """
   ]
 
-  /// The condition for rows of `table` whose database has deferred subscribers.
   static func exist(inDatabaseOf table: String) -> String {
     """
     EXISTS (
@@ -27,8 +26,8 @@ struct DeferredDispatchTable: Table {
     """
   }
 
-  /// The number up to which changes are fully dispatched to all deferred subscribers of the
-  /// database `$1`; null if there are none.
+  /// The number up to which changes are dispatched to all deferred subscribers of the database
+  /// `$1`.
   static let leastWholeThrough = """
     SELECT MIN(CASE WHEN settled_subscription IS NULL THEN through ELSE through - 1 END)
     FROM deferred_dispatches WHERE database_id = $1
@@ -56,12 +55,7 @@ struct DeferredDispatchTable: Table {
       ?? nil
   }
 
-  /// Returns the oldest changes that are deferred for a subscriber, with the subscriber's
-  /// subscriptions.
-  ///
-  /// - Parameters:
-  ///   - limit: see ``OutboxTable/entries(for:after:through:limit:)``.
-  ///   - entryLimit: the number of newest entries that the subscriber's log keeps.
+  /// - Parameter entryLimit: the number of newest entries that the subscriber's log keeps.
   func work(
     of subscriber: String, in part: DatabasePart, limit: Int, keeping entryLimit: Int
   ) throws -> DeferredWork? {
@@ -93,17 +87,12 @@ struct DeferredDispatchTable: Table {
 
   /// The oldest of the changes that wait for a subscriber, when there are too many.
   struct Overdue {
-    /// The position before them.
     var position: DispatchPosition
     var last: Int64
     var count: Int
   }
 
-  /// Returns the changes that wait for the subscriber and have at least `most` newer ones after
-  /// them.
-  ///
-  /// - Complexity: O(`most` + *n*) for *n* such changes if the numbers rose by more than `most`;
-  ///   O(1) otherwise.
+  /// Returns the waiting changes that have at least `most` newer ones after them.
   func overdue(
     of subscriber: String, in part: DatabasePart, keeping most: Int
   ) throws -> Overdue? {
@@ -122,9 +111,7 @@ struct DeferredDispatchTable: Table {
 
   // MARK: Writing
 
-  /// Moves the position of a subscriber past changes that are given up, unless the position was
-  /// moved meanwhile. In the subscriber's log their firings leave the same trace as trimmed
-  /// entries.
+  /// In the subscriber's log their firings leave the same trace as trimmed entries.
   func giveUp(_ overdue: Overdue, of subscriber: String, in part: DatabasePart) throws {
     guard try position(of: subscriber, in: part.database) == overdue.position else { return }
     try write(
@@ -135,8 +122,7 @@ struct DeferredDispatchTable: Table {
       of: subscriber, in: part.database)
   }
 
-  /// Defers the firings of a subscriber for all changes after a number. A subscriber who is
-  /// deferred already stays so.
+  /// A subscriber who is deferred already stays so.
   func begin(_ subscriber: String, after sequence: Int64, in database: DatabaseID) throws {
     try decide(Self.sql.begin, [.id(database), .text(subscriber), .integer(sequence)])
   }

@@ -6,13 +6,9 @@ import StoreModel
 struct DeferredProgress {
   private let part: DatabasePart
   private let subscriber: String
-  /// The position before this transaction.
   private let stored: DispatchPosition
-  /// The position after the changes so far.
   private var position: DispatchPosition
-  /// Fully or partly dispatched changes of the transaction.
   private var count = 0
-  /// The fully dispatched changes that are too large for the history.
   private var large: [OutboxEntry] = []
 
   /// The transaction has the database's lock. Nil if the subscriber is not deferred any more.
@@ -30,7 +26,6 @@ struct DeferredProgress {
     position = stored
   }
 
-  /// Advances the position, as ``DispatchProgress/settle(_:)`` does.
   mutating func settle(_ matched: MatchedChange) throws -> Bool {
     let entry = matched.entry
     if entry.sequence == position.through, position.settled != nil {
@@ -47,8 +42,7 @@ struct DeferredProgress {
     return true
   }
 
-  /// Stores the position. If it has reached that of the database, the subscriber is deferred no
-  /// more.
+  /// If the position has reached that of the database, the subscriber is deferred no more.
   ///
   /// - Throws: ``StoreError/Code/outOfOrder`` if the outbox has changes up to the new position that
   ///   this transaction did not dispatch.

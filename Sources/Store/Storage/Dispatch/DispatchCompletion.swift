@@ -14,27 +14,17 @@ import StoreModel
 ///
 /// The rows of the log, of its index and of the deliveries are collected, and inserted by
 /// statements for many rows.
-///
-/// ```swift
-/// var dispatch = DispatchCompletion(
-///   timestamp: timestamp, capacity: capacity, transaction: transaction)
-/// try dispatch.complete(changes)
-/// return dispatch.outcome
-/// ```
 struct DispatchCompletion {
   let timestamp: Timestamp
   let transaction: StoreTransaction
   var outcome = DispatchOutcome()
-  /// The numbers of deliveries that may still be written, and that may still be leased to the
-  /// caller. With nil, all deliveries are written and none is leased.
+  /// With nil, all deliveries are written and none is leased.
   var capacity: DeliveryCapacity?
-  /// The devices of each user, read at the user's first firing.
   private var targets: [UserOfDatabase: DispatchTarget] = [:]
   /// The subscription version of this transaction's deletions of `firesOnce` subscriptions.
   private var versions: [DatabaseID: Int64] = [:]
   /// The subscriptions of each database that are gone since its changes were matched.
   private var gone: [DatabaseID: Set<SubscriptionName>] = [:]
-  /// The progress of each part, created at the part's first change.
   private var progress: [DatabasePart: DispatchProgress] = [:]
   private var deferredProgress: [UserOfDatabase: DeferredProgress] = [:]
   /// The number in place of the newest firing of each user that is not logged
@@ -58,9 +48,7 @@ struct DispatchCompletion {
     self.transaction = transaction
   }
 
-  /// Writes the effects of the changes, in their order, and then the dispatch positions. Call the
-  /// method once. After an error the transaction must be rolled back, so that nothing is
-  /// dispatched.
+  /// Call the method once. After an error the transaction must be rolled back.
   ///
   /// - Throws: ``StoreError/Code/outOfOrder`` if an earlier undispatched change of a database is
   ///   missing in `changes`. ``StoreError/Code/leaseLost`` if this server has no lease of a part.
@@ -97,7 +85,6 @@ struct DispatchCompletion {
     }
   }
 
-  /// `place` is the index in the array of ``complete(_:)``.
   private mutating func complete(_ prepared: PreparedChange, at place: Int) throws {
     let matched = prepared.matched
     guard try settle(matched) else { return }
@@ -151,16 +138,14 @@ struct DispatchCompletion {
     if let target { targets[target.user] = target }
   }
 
-  /// Draws a number for firings of a deferred subscriber that are not logged, if there are any
-  /// since the last call. A number that no entry has is the trace of trimmed entries. All firings
-  /// up to the next logged one share a number, since each number costs the writer time.
+  /// A number that no entry has is the trace of trimmed entries. All firings up to the next logged
+  /// one share a number, since each number costs the writer time.
   private mutating func numberSkipped(of user: UserOfDatabase) throws {
     guard unnumbered.remove(user) != nil else { return }
     skipped[user] = try nextNumber(of: user.database)
   }
 
-  /// Advances the dispatch progress of the change's part. Returns false if the change is dispatched
-  /// already.
+  /// Returns false if the change is dispatched already.
   private mutating func settle(_ matched: MatchedChange) throws -> Bool {
     if let forwarding = matched.entry.forwarding { return try settle(matched.entry, forwarding) }
     let part = matched.entry.part
@@ -180,8 +165,8 @@ struct DispatchCompletion {
     return try progress.settle(matched)
   }
 
-  /// Notes a forwarded change. If the participant's part in the zone ended with it, the waiting
-  /// pushes of the zone are not sent. Returns false if the change was forwarded before.
+  /// If the participant's part in the zone ended with it, the waiting pushes of the zone are not
+  /// sent. Returns false if the change was forwarded before.
   private mutating func settle(
     _ entry: OutboxEntry, _ forwarding: ChangeForwarding
   ) throws -> Bool {
@@ -199,8 +184,7 @@ struct DispatchCompletion {
     return true
   }
 
-  /// If every user may read the record, no subscriber needs a check. True for a change without a
-  /// record, such as the deletion of a zone.
+  /// True for a change without a record, such as the deletion of a zone.
   private func isReadableByAll(_ change: Change, at address: DatabaseAddress) throws -> Bool {
     guard let record = change.record else { return true }
     return try AccessPolicy.access(
@@ -208,7 +192,6 @@ struct DispatchCompletion {
     ).mayRead(record)
   }
 
-  /// If the subscriber may not read the record now, adds a `WithheldNotification` to ``outcome``.
   private mutating func mayRead(
     _ firing: StoredSubscription, _ entry: OutboxEntry, at address: DatabaseAddress
   ) throws -> Bool {
@@ -247,8 +230,7 @@ struct DispatchCompletion {
       .contains { !$0.isOrigin(of: change) }
   }
 
-  /// Returns the subscriptions that were deleted after a subscription version, also those that were
-  /// saved anew.
+  /// Also those that were saved anew.
   private mutating func gone(
     since version: Int64?, in entry: OutboxEntry
   ) throws -> Set<SubscriptionName> {
@@ -262,9 +244,8 @@ struct DispatchCompletion {
     return found
   }
 
-  /// Deletes a `firesOnce` subscription that fires. Returns false if it was deleted or replaced
-  /// since it was matched. All deletions of this transaction in one database have the same
-  /// subscription version.
+  /// Returns false if it was deleted or replaced since it was matched. All deletions of this
+  /// transaction in one database have the same subscription version.
   private mutating func consume(
     _ firing: StoredSubscription, in database: DatabaseID
   ) throws -> Bool {
@@ -283,9 +264,9 @@ struct DispatchCompletion {
     transaction.writes.log.add { NotificationLogTable.append(row, content, unsent, to: &$0) }
   }
 
-  /// Adds an entry to the log's index by subscriber. With a ``NotificationTail``, entries wait in
-  /// memory, and a later commit inserts many of them. Entries of a change with at least
-  /// ``NotificationIndexTable/firingsFiledAtOnce`` firings are always inserted at once.
+  /// With a ``NotificationTail``, entries wait in memory, and a later commit inserts many of them.
+  /// Entries of a change with at least ``NotificationIndexTable/firingsFiledAtOnce`` firings are
+  /// always inserted at once.
   private func file(_ row: NotificationIndexRow, amongMany: Bool) {
     guard transaction.tail == nil || amongMany else {
       return transaction.tailChange.added.append(row)
@@ -295,10 +276,8 @@ struct DispatchCompletion {
     }
   }
 
-  /// Adds the delivery of the last log entry to one device, unless it is the origin. If the route
-  /// has capacity, the delivery is leased to the caller.
-  ///
-  /// - Parameter place: the index of the device in ``DispatchOutcome/devices``.
+  /// Leaves out the origin. Leases the delivery to the caller if the route has capacity. `place` is
+  /// the index in ``DispatchOutcome/devices``.
   private mutating func owe(
     _ notification: PreparedNotifications.Element, of change: Change, loggedAs sequence: Int64,
     toDevice place: Int, in database: DatabaseID
@@ -328,7 +307,6 @@ struct DispatchCompletion {
         due: lease?.until ?? timestamp))
   }
 
-  /// Returns nil if the route has no capacity left, or if ``capacity`` is nil.
   private mutating func takeCapacity(on route: DeliveryRoute.ID) -> DeliveryLease? {
     guard let left = capacity?.capacities[route] ?? capacity?.otherCapacity, left > 0 else {
       return nil
@@ -337,9 +315,7 @@ struct DispatchCompletion {
     return capacity?.lease
   }
 
-  /// Returns the devices to which a user's notifications are pushed, without expired ones and
-  /// readers of the web courier. A device without a channel (a configured push service) on this
-  /// server is only counted.
+  /// A device without a channel (a configured push service) on this server is only counted.
   private mutating func target(
     _ user: UserOfDatabase, at address: DatabaseAddress
   ) throws -> DispatchTarget {

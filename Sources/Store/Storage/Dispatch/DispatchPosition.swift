@@ -14,11 +14,8 @@ struct DispatchPosition: Hashable {
   /// The last processed subscription of the change ``through``, in the order of subscribers and
   /// IDs; nil if all are processed.
   var settled: SubscriptionName?
-  /// Whether some subscribers of the database are deferred. Only read, never stored with the
-  /// position.
   var hasDeferrals = false
 
-  /// The number up to which all changes are fully dispatched; it need not be the number of a
-  /// change.
+  /// The number up to which all changes are fully dispatched; need not be the number of a change.
   var wholeThrough: Int64 { settled == nil ? through : through - 1 }
 }

@@ -11,21 +11,14 @@ import StoreModel
 struct DispatchProgress {
   private let part: DatabasePart
   private let repartition: Repartition?
-  /// Before this transaction; nil before the first dispatch.
   private let stored: DispatchPosition?
   private var position: DispatchPosition
-  /// The position of the last change that the transaction dispatched fully.
   private var whole: DispatchPosition?
-  /// Fully or partly dispatched changes of the transaction.
   private var count = 0
-  /// Read in advance, for the changes of the outbox after ``stored``.
   private let waiting: ReadSet.Waiting?
-  /// The fully dispatched changes that are too large for the history.
   private var large: [OutboxEntry] = []
   /// The deferred subscribers of the part, with those of ``begun``.
   private(set) var deferred: Set<String>
-  /// The subscribers who are deferred from this transaction on, each with the last change before
-  /// that.
   private var begun: [(subscriber: String, through: Int64)] = []
 
   private var database: DatabaseID { part.database }
@@ -142,8 +135,7 @@ struct DispatchProgress {
     try drop(large, from: stored, to: position, in: transaction)
   }
 
-  /// If this part was the last one behind, the position common to all parts advances, and becomes
-  /// the database's position.
+  /// If this part was the last one behind, the position common to all parts advances.
   private func writePart(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
     let dispatches = DispatchTable(transaction: transaction)
     try PartDispatchTable(transaction: transaction).write(position, of: part)

@@ -8,10 +8,8 @@ import StoreModel
 struct DispatchTable: Table {
   let transaction: StoreTransaction
 
-  /// `through` is the last change that the transaction dispatched, and `changes` the number of the
-  /// database's changes up to it. `dispatched` is in milliseconds since 1970. If the last change is
-  /// only partly dispatched, `settled_subscriber` and `settled_subscription` are
-  /// ``DispatchPosition/settled``.
+  /// `changes` is the number of the database's changes up to `through`. For the `settled_` columns
+  /// see ``DispatchPosition/settled``.
   static let definition = [
     """
     CREATE TABLE dispatches (
@@ -24,18 +22,14 @@ struct DispatchTable: Table {
   /// The key of a row.
   struct Key: Hashable, Sendable {
     var database: Int64
-    /// The last change of the transaction, fully or partly dispatched.
     var through: Int64
   }
 
   /// A transaction that dispatched changes.
   struct Dispatch: InDatabase {
     var key: Key
-    /// The number of the database's changes up to this transaction.
     var changes: Int64
-    /// In milliseconds since 1970.
     var dispatched: Int64
-    /// Whether the last change is fully dispatched.
     var isWhole: Bool
 
     var database: DatabaseID { DatabaseID(rawValue: key.database) }
@@ -45,8 +39,6 @@ struct DispatchTable: Table {
     try connection.first(Self.sql.position, [.id(database)], DispatchPosition.init(row:))
   }
 
-  /// The whole database's position is in this table; other parts have theirs in
-  /// ``PartDispatchTable``.
   func position(of part: DatabasePart) throws -> DispatchPosition? {
     if part.isWhole { return try position(of: part.database) }
     return try PartDispatchTable(transaction: transaction).position(of: part)
@@ -58,7 +50,6 @@ struct DispatchTable: Table {
     var dispatched: Timestamp
   }
 
-  /// Replaces a row with the same last change.
   func write(_ position: DispatchPosition, of database: DatabaseID, at timestamp: Timestamp) {
     transaction.writes.dispatches.decide(
       Row(position: position, dispatched: timestamp),
@@ -91,7 +82,6 @@ struct DispatchTable: Table {
     }
   }
 
-  /// Deletes all fully dispatched changes of a database, and all of its rows except the last one.
   func dropChanges(
     of database: DatabaseID, dispatchedAt position: DispatchPosition
   ) throws {
@@ -99,9 +89,8 @@ struct DispatchTable: Table {
     try decide(Self.sql.dropBefore, [.id(database), .integer(position.through)])
   }
 
-  /// Deletes the oldest dispatched changes of a database, those of one transaction together, if all
-  /// of them may be deleted. One call deletes the changes of at most 128 transactions, so that it
-  /// takes a short time.
+  /// The changes of one transaction go together. One call deletes those of at most 128 transactions,
+  /// so that it takes a short time.
   ///
   /// - Parameter number: the last change that may be deleted, as a count in the column `changes`.
   func dropChanges(of database: DatabaseID, before number: Int64) throws {
@@ -114,8 +103,6 @@ struct DispatchTable: Table {
     try decide(Self.sql.dropThrough, [.id(database), .integer(last)])
   }
 
-  /// Deletes the row of one transaction, the changes that it dispatched, and all earlier changes of
-  /// the database.
   func drop(_ dispatch: Key) throws {
     let database = DatabaseID(rawValue: dispatch.database)
     try OutboxTable(transaction: transaction).drop(from: database, through: dispatch.through)

@@ -4,9 +4,7 @@ import StoreModel
 /// The devices to which a user's notifications in one database are pushed.
 struct DispatchTarget {
   let user: UserOfDatabase
-  /// The range in ``DispatchOutcome/devices``.
   var devices = 0..<0
-  /// The entries that the transaction has written to the user's log.
   var logged = LogGrowth.Amount()
   /// The deliveries that may still be written within the user's limit.
   var left = Int.max
@@ -26,10 +24,9 @@ struct DispatchTarget {
     noWays.insert(UnsentDeliveries(noWayTo: device.kind, device.apnsEnvironment))
   }
 
-  /// Reserves a delivery of a change for each device except the origin, or none if they would
-  /// exceed the limit of the user or of the server. For most users the estimate in `UserBacklogs`
-  /// suffices. If the estimate reaches the limit, the method counts the user's waiting deliveries
-  /// in the store, once in a transaction.
+  /// Reserves a delivery for each device except the origin, or none if they would exceed the limit
+  /// of the user or of the server. If the estimate in `UserBacklogs` reaches the limit, the method
+  /// counts the user's waiting deliveries, once in a transaction.
   ///
   /// - Returns: the reasons why some devices get no delivery.
   mutating func take(

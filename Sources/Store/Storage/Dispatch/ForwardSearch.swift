@@ -57,7 +57,6 @@ struct ForwardSearch {
     return heard
   }
 
-  /// Returns a change as a participant learns of it; nil if it fires no subscription.
   private func match(
     _ heard: Heard, _ naming: ZoneNaming, _ subscriptions: [StoredSubscription],
     in database: DatabaseID
@@ -84,8 +83,8 @@ struct ForwardSearch {
 }
 
 extension ZoneNaming {
-  /// Returns a change as a participant learns of it: without the contents of the record. If the
-  /// participant's part in a share ended with it, the share is deleted for the participant.
+  /// The change is without the contents of the record. If the participant's part in a share ended
+  /// with it, the share is deleted for the participant.
   func outward(_ change: Change, isDeparture: Bool) -> Change {
     var change = change
     change.zoneID = outward(change.zoneID)

@@ -9,8 +9,7 @@ import StoreModel
 struct ForwardTable: Table {
   let transaction: StoreTransaction
 
-  /// `database_id` is the shared database. `through` is the last forwarded change of the private
-  /// one.
+  /// `database_id` is the shared database. `through` is a change of the private one.
   static let definition = [
     """
     CREATE TABLE forwards (

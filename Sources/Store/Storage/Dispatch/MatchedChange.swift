@@ -44,7 +44,6 @@ public struct MatchedChange: Sendable {
     self.isSkipped = isSkipped
   }
 
-  /// The change is no longer whole if a firing is removed.
   mutating func keepFirst(_ count: Int) {
     guard count < firings.count else { return }
     firings.removeSubrange(count...)
@@ -62,7 +61,6 @@ struct PreparedChange: Sendable {
 
   var entry: OutboxEntry { matched.entry }
 
-  /// Uses the notifications that ``OutboxService/prepare(_:within:)`` has encoded, or encodes them.
   init(_ matched: MatchedChange) {
     self.matched = matched
     notifications =

@@ -5,7 +5,6 @@ import StoreModel
 /// subscriptions.
 public struct OutboxService: OutboxStore {
   let transactions: Transactions
-  /// Trims the logs that the dispatched notifications fill.
   let notificationLog: NotificationLogService
 
   /// Sets the handler that gets the changes of each commit, in the order of the commits. A writing

@@ -14,8 +14,7 @@ struct OutboxTable: Table {
   /// `subscription_version` is that of the commit: subscriptions that were saved later do not fire.
   /// `content` is the encoded change, with the record as it was committed.
   ///
-  /// `lacks_fields` is 1 for a dispatched change that was too large for the history, so that the
-  /// fields of its record were removed; null otherwise.
+  /// `lacks_fields` is 1 for a change that was too large for the history, and else null.
   static let definition = [
     """
     CREATE TABLE outbox (
@@ -28,10 +27,7 @@ struct OutboxTable: Table {
   /// Writes a change to the outbox, and passes it to the commit handler. A change that nobody
   /// learns of is skipped: the database has no subscriptions, and no participant sees the change.
   ///
-  /// - Parameters:
-  ///   - change: evaluated only if somebody learns of the change.
-  ///   - database: the transaction has locked it.
-  ///   - audience: the participants of shares who learn of the change.
+  /// - Parameter change: evaluated only if somebody learns of the change.
   func post(
     _ change: @autoclosure () -> Change, sequence: Int64, in database: DatabaseID,
     audience: ShareAudience = ShareAudience()
@@ -97,7 +93,6 @@ struct OutboxTable: Table {
     origin.request?.notificationID(ofChange: number) ?? transaction.context.makeUUID()
   }
 
-  /// Returns the undispatched changes of a part after `sequence`, in the order of the commits.
   /// While a division is pending, the result ends at the last change that the present parts
   /// dispatch.
   func undispatchedEntries(
@@ -114,8 +109,7 @@ struct OutboxTable: Table {
     return entries
   }
 
-  /// Returns changes in their order, for dispatch to a part. The result ends early with the change
-  /// at which the contents together have `OutboxEntry.bytesAtOnce`.
+  /// Ends early with the change at which the contents together have `OutboxEntry.bytesAtOnce`.
   func entries(
     for part: DatabasePart, after sequence: Int64, through last: Int64, limit: Int
   ) throws -> [OutboxEntry] {
@@ -136,7 +130,6 @@ struct OutboxTable: Table {
     ) { try entry($0, for: part) }
   }
 
-  /// The row has the columns `sequence`, `subscription_version` and `content`.
   private func entry(_ row: any SQLRow, for part: DatabasePart) throws -> OutboxEntry {
     let content = row.bytes(2)
     let (change, audience) = try decode(content, numbered: row.integer(0), in: part.database)
@@ -152,9 +145,7 @@ struct OutboxTable: Table {
     entry.isLarge = bytes > transaction.context.historyLimits.changeBytes
   }
 
-  /// Returns the number of changes after the last fully dispatched change of `begin`, up to and
-  /// including `last`. ``DispatchProgress`` compares it with the number of changes that a
-  /// transaction dispatches.
+  /// From the last fully dispatched change of `begin` up to and including `last`.
   func count(
     of database: DatabaseID, from begin: DispatchPosition?, through last: Int64
   ) throws -> Int? {
@@ -181,7 +172,6 @@ struct OutboxTable: Table {
       || !DeferredDispatchTable(transaction: transaction).subscribers(in: .whole(database)).isEmpty
   }
 
-  /// Considers changes up to `last`, inclusive.
   func hasUndispatched(in database: DatabaseID, through last: Int64 = .max) throws -> Bool {
     let through =
       try DispatchTable(transaction: transaction).position(of: database)?.wholeThrough ?? .min
@@ -198,10 +188,7 @@ struct OutboxTable: Table {
     try connection.rows(Self.sql.databases, []) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// Returns the databases with undispatched changes or deferred ones.
-  ///
-  /// - Complexity: O(*d* log *n*), where *d* is the number of databases with changes and *n* is the
-  ///   number of all changes.
+  /// - Complexity: O(*d* log *n*) for *d* databases with changes, and *n* changes.
   func undispatchedDatabases() throws -> [DatabaseID] {
     // The query reads the index once for each database, and skips the other changes.
     try connection.rows(Self.sql.undispatchedDatabases, []) { DatabaseID(rawValue: $0.integer(0)) }
@@ -271,9 +258,8 @@ struct OutboxTable: Table {
     return (change, audience)
   }
 
-  /// Searches at most `count` changes after `sequence` for the bytes of a user record name. Returns
-  /// the changes that contain the name, and the last examined change; nil if there are no changes
-  /// after `sequence`.
+  /// Searches at most `count` changes for the bytes of a user record name. Returns also the last
+  /// examined change; nil if there are none.
   func naming(
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
@@ -281,7 +267,6 @@ struct OutboxTable: Table {
       by: Self.sql.naming, naming: user, after: sequence, examining: count, in: database)
   }
 
-  /// Stores a change and its audience again if `alter` returns true. Returns whether it was stored.
   func update(
     _ sequence: Int64, in database: DatabaseID,
     by alter: (inout Change, inout ShareAudience) -> Bool
@@ -364,7 +349,6 @@ struct OutboxTable: Table {
 }
 
 extension [UInt8] {
-  /// Whether the bytes of `other` occur one directly after the other.
   fileprivate func contains(run other: [UInt8]) -> Bool {
     guard let first = other.first else { return true }
     return withUnsafeBytes { bytes in

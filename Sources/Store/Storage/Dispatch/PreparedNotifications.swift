@@ -8,15 +8,11 @@ struct PreparedNotifications: Sendable {
   /// One notification.
   struct Element: Sendable {
     let subscriber: String
-    /// Whether the subscription is deleted when it fires.
     let firesOnce: Bool
     let raisesBadge: Bool
     /// Nil if deliveries of the subscription are not merged.
     let mergeKey: DeliveryMergeKey?
-    /// The index in ``PreparedNotifications/changes``.
     fileprivate let change: Int
-    /// The end of the content in ``PreparedNotifications/bytes``, which begins at the end of the
-    /// previous one.
     fileprivate let end: Int
   }
 
@@ -24,11 +20,9 @@ struct PreparedNotifications: Sendable {
   private(set) var elements: [Element] = []
   /// Versions of the change, each with only the record fields to which some subscriptions refer.
   private var changes: [Change] = []
-  /// The contents of all notifications, one after the other.
   private var bytes: [UInt8] = []
 
-  /// Encodes notifications until they have `limit` bytes, but at least the first one. The other
-  /// values are those of ``MatchedChange``.
+  /// Ends when they have `limit` bytes, but encodes at least the first one.
   init(
     of change: Change, for firings: [StoredSubscription], contentNumbers: [UInt64]?,
     carriesLastValues: Bool, within limit: Int = .max
@@ -60,19 +54,16 @@ struct PreparedNotifications: Sendable {
 
   var byteCount: Int { bytes.count }
 
-  /// The content of the log entry (`SubscriptionNotification.storedContent`).
   func content(at place: Int) -> ArraySlice<UInt8> {
     bytes[(place == 0 ? 0 : elements[place - 1].end)..<elements[place].end]
   }
 
-  /// The change with only the record fields to which the subscription refers.
   func change(at place: Int) -> Change { changes[elements[place].change] }
 
   /// The common part of the notifications whose subscriptions differ only in their IDs.
   private struct SharedContent {
     var firesOnce: Bool
     var raisesBadge: Bool
-    /// The index in ``PreparedNotifications/changes``.
     var change: Int
     /// The log's content after the subscription's ID, without the row's first byte, its version.
     var content: ArraySlice<UInt8>

@@ -10,7 +10,6 @@ final class LogGrowth: Sendable {
   /// An amount of entries.
   struct Amount: Sendable, Hashable {
     var entries = 0
-    /// The contents' bytes.
     var bytes = 0
 
     static func += (amount: inout Amount, other: Amount) {
@@ -19,18 +18,15 @@ final class LogGrowth: Sendable {
     }
   }
 
-  /// A power of two, so that a mask selects one.
   private static let size = 1 << 16
 
   /// Guarded by the lock.
   private struct State {
     var counters = [Amount](repeating: Amount(), count: LogGrowth.size)
-    /// The users whose logs have grown by ``LogGrowth/slack``.
     var grown: Set<UserOfDatabase> = []
   }
 
   private let state = Mutex(State())
-  /// The growth at which a log is looked at.
   let slack: Amount
 
   /// A log may exceed `limits` by a sixteenth, and by 64 entries or 256 KiB at least.
@@ -53,8 +49,7 @@ final class LogGrowth: Sendable {
     }
   }
 
-  /// Each subscriber once. The next call does not return them again until their logs have grown
-  /// further.
+  /// The next call does not return them again until their logs have grown further.
   func takeGrown(among changes: [PreparedChange]) -> Set<UserOfDatabase> {
     state.withLock { state in
       if state.grown.isEmpty { return [] }

@@ -6,13 +6,10 @@ import StoreModel
 /// database, then by position.
 struct LogCut: Sendable {
   var subscriber: String
-  /// The time of the change, in milliseconds since 1970.
   var moment: Int64
   var database: Int64
-  /// The sequence of an entry, or the position of a mark.
   var position: Int64
 
-  /// The row begins with time, database and position.
   init(_ subscriber: String, _ row: any SQLRow) {
     self.subscriber = subscriber
     moment = row.integer(0)
@@ -20,7 +17,6 @@ struct LogCut: Sendable {
     position = row.integer(2)
   }
 
-  /// `$1` to `$5`: subscriber, time, database, position and the most rows of a batch.
   var arguments: [SQLValue] {
     [
       .text(subscriber), .integer(moment), .integer(database), .integer(position),
@@ -32,16 +28,13 @@ struct LogCut: Sendable {
 /// An entry or mark to be deleted from a user's log.
 struct TrimmedChange: InDatabase {
   let database: DatabaseID
-  /// The sequence of an entry, or the position of a mark.
   let position: Int64
   let subscriber: String
   /// Whether readers of the log get this change at its position. For a marked entry they get the
   /// mark instead, at a later position.
   let isCurrent: Bool
-  /// 16 bytes of a mark; empty for an entry.
   let notificationID: [UInt8]
 
-  /// The columns of an entry, whose table has the name `entries` in the statement.
   static let entryColumns =
     "database_id, sequence, subscriber, \(NotificationMarkTable.isMarked("entries"))"
   static let markColumns = "database_id, position, subscriber, notification_id"
@@ -99,8 +92,7 @@ struct LogTrimming {
     }
   }
 
-  /// Entries that are not yet in the index (``NotificationTail``) stay. Returns the number of
-  /// deleted entries.
+  /// Entries that are not yet in the index (``NotificationTail``) stay. Returns their number.
   func drop(entries: [TrimmedChange]) throws -> Int {
     var dropped: [TrimmedChange] = []
     for (subscriber, entries) in Dictionary(grouping: entries, by: \.subscriber) {

@@ -14,10 +14,8 @@ struct NotificationIndexRow: Sendable, Equatable {
   var originDevice: String?
   /// Shared by all entries of one change.
   var notificationID: UUID
-  /// The bytes of the entry's content in the log.
   var bytes: Int
 
-  /// The columns after `run`, in the order of ``init(row:)``.
   static let columns = """
     subscriber, database_id, sequence, logged, origin_device, notification_id, bytes
     """
@@ -46,8 +44,7 @@ struct NotificationIndexRow: Sendable, Equatable {
     bytes = row.count(6)
   }
 
-  /// The eight arguments of `NotificationIndexTable.sql.insertion`. `run` is the number of the run
-  /// that gets the row.
+  /// The arguments of `NotificationIndexTable.sql.insertion`.
   func appendArguments(run: Int64, to arguments: inout SQLArguments) {
     arguments.append(run)
     arguments.append(subscriber)

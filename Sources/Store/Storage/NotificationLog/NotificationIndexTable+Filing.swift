@@ -43,8 +43,7 @@ extension NotificationIndexTable {
     }
   }
 
-  /// Lets the next process find unfiled entries in the log if this one ends: a row for each
-  /// database and generation has the number of the first unfiled entry.
+  /// Lets the next process find unfiled entries in the log if this one ends.
   private func markUnfiled(in tail: NotificationTail) throws {
     let generation = tail.generation + (transaction.tailChange.begun == nil ? 0 : 1)
     var known: DatabaseID?
@@ -70,8 +69,7 @@ extension NotificationIndexTable {
     try connection.integer(sql.filing.nextRun, []) ?? 1
   }
 
-  /// Files the next subscribers. After the last, the run is complete and its generation has no
-  /// unfiled entries.
+  /// After the last, the run is complete and its generation has no unfiled entries.
   private func file(
     _ next: (rows: [NotificationIndexRow], subscribers: Int, isLast: Bool),
     of filing: NotificationTail.Filing
@@ -90,8 +88,7 @@ extension NotificationIndexTable {
 
   // MARK: Merging
 
-  /// Merges the complete runs of the lowest tier with at least eight, into a new run of the next
-  /// tier.
+  /// Merges the complete runs of the lowest tier with at least ``runsMerged``.
   private func beginMerging() throws {
     let tier = try connection.integer(sql.filing.fullTier, [.count(Self.runsMerged)])
     guard let tier else { return }
@@ -101,9 +98,8 @@ extension NotificationIndexTable {
     transaction.tailChange.merging = run
   }
 
-  /// Moves about `rows` rows of the next subscribers into the run `target`. Readers search all
-  /// runs, so they find each row in one run at any time. Empty merged runs are deleted; then
-  /// another merge may begin.
+  /// Readers search all runs, so they find each row in one run at any time. Empty merged runs are
+  /// deleted; then another merge may begin.
   private func merge(into target: Int64, rows: Int) throws {
     let sources = try connection.integers(sql.filing.merging, [.integer(target)])
     let share = Int64(max(1, rows / max(1, sources.count)))
@@ -117,8 +113,7 @@ extension NotificationIndexTable {
     try decide(sql.filing.dropRows, arguments)
   }
 
-  /// The subscriber after the first `count` rows of a run, or of the last row of a shorter run;
-  /// nil for an empty run.
+  /// For a shorter run, returns the subscriber of its last row.
   private func subscriber(after count: Int64, in run: Int64) throws -> String? {
     try connection.text(sql.filing.subscriberAfter, [.integer(run), .integer(count)])
       ?? connection.text(sql.filing.lastSubscriber, [.integer(run)])

@@ -3,7 +3,6 @@ import StoreModel
 
 // Unfiled entries are not yet in the index.
 extension NotificationIndexTable {
-  /// The entries from each database's first unfiled one on, as ``NotificationIndexRow``.
   private static let unfiled = """
     SELECT subscriber, notification_log.database_id, sequence, logged, origin_device,
       notification_id, LENGTH(content)
@@ -51,8 +50,6 @@ extension NotificationIndexTable {
   }
 
   /// As ``unfiledRows(of:)``, in one database after a number.
-  ///
-  /// - Complexity: O(*n*), where *n* is the number of the user's unfiled entries after that number.
   func unfiledRows(
     of subscriber: String, in database: DatabaseID, after sequence: Int64
   ) throws -> [NotificationIndexRow] {

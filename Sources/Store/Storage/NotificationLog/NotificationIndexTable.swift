@@ -19,8 +19,7 @@ package struct NotificationIndexTable: Table {
 
   /// - `tier`: how often the rows of a run were merged.
   /// - `generation`: the group of entries of which a run is being made; null for a complete run.
-  /// - `merging_into`: the run into which the rows are being moved; null without a merge.
-  /// - `logged`: milliseconds since 1970.
+  /// - `merging_into`: the run into which the rows are being moved.
   /// - `bytes`: the size of an entry's content, for the limit of a user's log.
   /// - `first_sequence`: a database's first unfiled entry of a generation. This and later ones are
   ///   in run 0, in a run that is being made, or in no run.
@@ -70,8 +69,7 @@ package struct NotificationIndexTable: Table {
       .map { (sequence: $0.key, logged: $0.value) }
   }
 
-  /// The first entries after a position in the log of a device's user, without changes that the
-  /// device itself made.
+  /// Without changes that the device itself made.
   func entries(
     for device: DeviceToken, in database: DatabaseID, after position: Int64, limit: Int
   ) throws -> [(sequence: Int64, logged: Timestamp)] {
@@ -116,8 +114,7 @@ package struct NotificationIndexTable: Table {
     try connection.integers(sql.runs, [])
   }
 
-  /// The numbers of a change's entries in one subscriber's log, in order. They follow the change's
-  /// number. Deferred firings were logged after the change was dispatched.
+  /// In order, after the change's number: deferred firings were logged after its dispatch.
   func sequences(
     of notificationID: UUID, for subscriber: String, behind change: PastChange, limit: Int
   ) throws -> [Int64] {
@@ -137,8 +134,7 @@ package struct NotificationIndexTable: Table {
     return Array(found.sorted().prefix(limit))
   }
 
-  /// The latest entries of a user's log in one database, newest first, at most 2,000: a limit for
-  /// the time of a search for one subscription's entries.
+  /// Newest first, at most 2,000: a limit for the time of a search for one subscription's entries.
   func latestSequences(
     of subscriber: String, in database: DatabaseID
   ) throws -> some Sequence<Int64> {
@@ -155,8 +151,7 @@ package struct NotificationIndexTable: Table {
 
   // MARK: Retention
 
-  /// Subscribers whose logs may exceed a limit of entries, or of bytes of contents, in all
-  /// databases. ``cut(of:keeping:bytes:)`` says whether a log does.
+  /// In all databases. ``cut(of:keeping:bytes:)`` says whether a log exceeds its limits.
   ///
   /// - Complexity: O(*n*), where *n* is the number of rows of the index.
   func overfull(keeping count: Int, bytes: Int) throws -> [String] {
@@ -186,7 +181,6 @@ package struct NotificationIndexTable: Table {
     }?.cut
   }
 
-  /// Entries up to the cut, in no order, at most ``Retention/batch``.
   func entries(
     through cut: LogCut, in database: DatabaseID? = nil
   ) throws -> [TrimmedChange] {

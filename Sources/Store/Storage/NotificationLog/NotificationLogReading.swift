@@ -2,8 +2,7 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// The reading of a page of a user's notification log, in a transaction with one snapshot of the
-/// store.
+/// The reading of a page of a user's notification log, in one snapshot of the store.
 ///
 /// A user's log in a container merges the logs of its databases in the order of time. Each has
 /// *entries*, which are notifications, and *marks*: a mark says that the entries with its
@@ -11,7 +10,6 @@ import StoreModel
 struct NotificationLogReading {
   let recipient: Recipient
   let transaction: StoreTransaction
-  /// Entries that may be missing in the index by subscriber.
   private let unfiledRows: [NotificationIndexRow]
 
   init(recipient: Recipient, transaction: StoreTransaction) throws {
@@ -24,18 +22,15 @@ struct NotificationLogReading {
   /// An entry or a mark whose content is not loaded yet.
   private struct Change {
     var database: DatabaseID
-    /// The sequence of an entry, or the position of a mark.
     var position: Int64
     var moment: Timestamp
-    /// The notification ID of a mark; nil for an entry.
     var marked: UUID?
   }
 
-  /// The page after a token; nil begins with the oldest change. It ends after `limit` changes, or
-  /// when its contents reach `ServiceLimits.notificationsPageSize` bytes.
+  /// The page ends after `limit` changes, or when its contents reach
+  /// `ServiceLimits.notificationsPageSize` bytes.
   ///
-  /// - Throws: ``StoreError/Code/badContinuation`` if the text is not a token of a notification
-  ///   log; ``StoreError/Code/changeTokenExpired`` if the reader must start again without a token.
+  /// - Throws: ``StoreError/Code/badContinuation`` or ``StoreError/Code/changeTokenExpired``.
   func page(since text: String?, limit: Int) throws -> NotificationLogPage {
     let databases = try SubscriberDatabaseTable(transaction: transaction).notifiedDatabases(
       of: recipient)
@@ -110,7 +105,6 @@ struct NotificationLogReading {
     }
   }
 
-  /// Returns changes in the order of positions.
   private func changes(
     in database: DatabaseID, after position: Int64, limit: Int
   ) throws -> [Change] {
@@ -139,10 +133,8 @@ struct NotifiedDatabase {
 }
 
 extension UUID {
-  /// 16 bytes, as columns such as `notification_id` have them.
   var storedBytes: [UInt8] { withUnsafeBytes(of: uuid) { Array($0) } }
 
-  /// - Throws: ``StoreError/Code/corrupt`` unless there are 16 bytes.
   init(stored bytes: [UInt8]) throws {
     guard bytes.count == 16 else {
       throw StoreError(.corrupt, "a stored notification ID has \(bytes.count) bytes, not 16")

@@ -13,10 +13,8 @@ import StoreModel
 /// same ID. For readers of the log, a mark replaces all entries with its ID, and has only the ID.
 public struct NotificationLogService: Sendable {
   let transactions: Transactions
-  /// The entries that wait for the index; nil if each is inserted at once.
   let tail: NotificationTail?
   let limits: NotificationLogLimits
-  /// The growth by which the dispatcher's transactions trim the logs.
   let growth: LogGrowth
 
   init(transactions: Transactions, tail: NotificationTail?, limits: NotificationLogLimits) {
@@ -80,8 +78,7 @@ public struct NotificationLogService: Sendable {
 }
 
 extension NotificationLogService {
-  /// Deletes the oldest entries beyond the limits in batches. Entries that are not in the index
-  /// yet neither count nor are deleted.
+  /// Entries that are not in the index yet neither count nor are deleted.
   func trimLog(of subscriber: String) async throws {
     let cut = try await transactions.read {
       try NotificationIndexTable(transaction: $0)
@@ -91,7 +88,6 @@ extension NotificationLogService {
     try await dropEntries { try NotificationIndexTable(transaction: $0).entries(through: cut) }
   }
 
-  /// Repeats until `find` returns no more.
   func dropEntries(
     _ find: @escaping @Sendable (StoreTransaction) throws -> [TrimmedChange]
   ) async throws {
@@ -101,8 +97,7 @@ extension NotificationLogService {
   /// The entries of one write of ``fileNotifications()``; more if one subscriber has more.
   private static let filingBatch = 1_000
 
-  /// Inserts all entries that were logged before the call into the index, so that trimming finds
-  /// them.
+  /// For the entries that were logged before the call, so that trimming finds them.
   func fileNotifications() async throws {
     guard let tail else { return }
     // The tail gets the entries of a commit shortly after a reader can see them. A write begins when
@@ -120,14 +115,11 @@ extension NotificationLogService {
 /// The state of some IDs in one database's log, read before they are marked.
 private struct LogState: Sendable {
   var database: DatabaseID
-  /// The IDs that the log has, marked or not.
   var known: Set<UUID> = []
-  /// The IDs without a mark, each once, in the order of the request.
   var unread: [UUID] = []
 }
 
 extension LogState {
-  /// Reads the marks, then the entries of the IDs without a mark.
   init(
     of notificationIDs: [UUID], of subscriber: String, in database: DatabaseID,
     _ transaction: StoreTransaction

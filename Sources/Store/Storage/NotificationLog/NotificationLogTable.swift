@@ -9,10 +9,8 @@ import StoreModel
 struct NotificationLogTable: Table {
   let transaction: StoreTransaction
 
-  /// - `sequence`: rises from commit to commit of the database.
   /// - `origin_device`: the client ID of the device that made the change, if it is the
   ///   subscriber's.
-  /// - `logged`: milliseconds since 1970.
   /// - `content`: the encoded subscription and change.
   /// - `unsent`: `UnsentDeliveries`; null if there is no reason.
   static let definition = [
@@ -29,7 +27,6 @@ struct NotificationLogTable: Table {
     """,
   ]
 
-  /// Appends the arguments of `sql.insertion`.
   static func append(
     _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>, _ unsent: UnsentDeliveries,
     to arguments: inout SQLArguments
@@ -46,9 +43,6 @@ struct NotificationLogTable: Table {
 
   // MARK: Reading
 
-  /// An entry that an index names, with the bytes of its stored content.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` if there is none.
   func entry(
     _ sequence: Int64, of subscriber: String, in database: DatabaseID
   ) throws -> (entry: LogEntry, size: Int) {
@@ -86,7 +80,6 @@ struct NotificationLogTable: Table {
     try entries(sql.entries, of: database, [.integer(sequence), .count(limit)])
   }
 
-  /// The columns of the statement are `sequence`, `subscriber`, `logged` and `content`.
   private func entries(
     _ statement: Statement, of database: DatabaseID, _ arguments: [SQLValue]
   ) throws -> [LogEntry] {
@@ -103,12 +96,9 @@ struct NotificationLogTable: Table {
     try connection.integer(sql.next, [.id(database), .integer(sequence)])
   }
 
-  /// The numbers of a change's entries of all users, in order. The scan of the log begins at the
-  /// change's number, and ends after `limit` entries or an entry that was logged after the
-  /// dispatch.
-  ///
-  /// Deferred firings were logged later:
-  /// ``NotificationIndexTable/sequences(of:for:behind:limit:)`` finds their entries.
+  /// The scan begins at the change's number, and ends after `limit` entries or an entry that was
+  /// logged after the dispatch. Deferred firings were logged later: see
+  /// ``NotificationIndexTable/sequences(of:for:behind:limit:)``.
   func sequences(
     of notificationID: UUID, behind change: PastChange, limit: Int
   ) throws -> [Int64] {
@@ -144,9 +134,8 @@ struct NotificationLogTable: Table {
     } ?? []
   }
 
-  /// Finds entries that belong to a user or contain the user's record name, among the next
-  /// `count`, for the deletion of the user. Returns their numbers and that of the last examined
-  /// entry; nil at the end.
+  /// Finds entries that belong to a user or contain the user's record name, among the next `count`.
+  /// Returns also the last examined entry; nil at the end.
   func naming(
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
@@ -156,7 +145,6 @@ struct NotificationLogTable: Table {
 
   // MARK: Changing
 
-  /// Stores content from which the name of a deleted user was removed.
   func setContent(_ content: [UInt8], ofEntry sequence: Int64, in database: DatabaseID) throws {
     try decide(sql.setContent, [.id(database), .integer(sequence), .bytes(content)])
   }
@@ -172,8 +160,7 @@ struct NotificationLogTable: Table {
     try connection.runLater(sql.drop, rows: rows)
   }
 
-  /// At most ``Retention/batch`` entries of all databases. The horizon is in milliseconds since
-  /// 1970.
+  /// At most ``Retention/batch`` entries of all databases.
   func old(before horizon: Int64) throws -> [TrimmedChange] {
     try connection.rows(
       sql.old, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(entry:))
@@ -181,13 +168,11 @@ struct NotificationLogTable: Table {
 
   // MARK: Entries trimmed before they were read
 
-  /// The newest change trimmed from a user's log; 0 for none. Trimmed entries with a mark do not
-  /// count.
+  /// 0 for none. Trimmed entries with a mark do not count.
   func trimmedThrough(of subscriber: String, in database: DatabaseID) throws -> Int64 {
     try connection.integer(sql.trimmedThrough, [.id(database), .text(subscriber)]) ?? 0
   }
 
-  /// A lower position than the stored one changes nothing.
   func noteTrimmed(
     through position: Int64, of subscriber: String, in database: DatabaseID
   ) throws {

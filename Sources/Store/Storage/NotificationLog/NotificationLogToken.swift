@@ -9,17 +9,14 @@ struct NotificationLogToken: Equatable {
   struct Place: Equatable {
     /// The last change that the reader got; 0 before the first.
     var position: Int64
-    /// The position up to which the log was trimmed when the reader got its last page. The reader
-    /// can miss only changes that are trimmed later.
+    /// The position up to which the log was trimmed when the reader got its last page.
     var floor: Int64
   }
 
-  /// The user and the container whose log the token belongs to.
   var recipient: Recipient
   /// A database in which the user had no subscriptions is missing.
   var places: [DatabaseID: Place] = [:]
 
-  /// Distinguishes the token from those of other feeds.
   private static let mark = "notifications"
 
   init(of recipient: Recipient) {

@@ -8,8 +8,6 @@ import StoreModel
 struct NotificationMarkTable: Table {
   let transaction: StoreTransaction
 
-  /// The index finds a user's marks in order. `position` is a number of the database's sequence;
-  /// `marked` is in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE notification_marks (
@@ -23,7 +21,7 @@ struct NotificationMarkTable: Table {
     """,
   ]
 
-  /// A condition on entries; `entries` is the name of their table in the statement.
+  /// `entries` is the name of the entries' table in the statement.
   static func isMarked(_ entries: String) -> String {
     """
     EXISTS (
@@ -74,15 +72,13 @@ struct NotificationMarkTable: Table {
 
   // MARK: Retention
 
-  /// At most ``Retention/batch`` marks of all databases. The horizon is in milliseconds since
-  /// 1970.
+  /// At most ``Retention/batch`` marks of all databases.
   func old(before horizon: Int64) throws -> [TrimmedChange] {
     try connection.rows(
       sql.old, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(mark:))
   }
 
-  /// The subscribers with more than `count` marks in all databases, each with the newest mark to
-  /// delete.
+  /// Subscribers with more than `count` marks in all databases, each with the newest mark to delete.
   func overfull(keeping count: Int) throws -> [LogCut] {
     let overfull = try connection.texts(sql.overfull, [.count(count)])
     return try overfull.compactMap { subscriber in
@@ -92,7 +88,6 @@ struct NotificationMarkTable: Table {
     }
   }
 
-  /// Marks up to the cut, at most ``Retention/batch``, in no order.
   func marks(through cut: LogCut) throws -> [TrimmedChange] {
     try connection.rows(sql.through, cut.arguments, TrimmedChange.init(mark:))
   }

@@ -20,13 +20,9 @@ import Synchronization
 final class NotificationTail: Sendable {
   /// The changes of one transaction, which ``NotificationTail/apply(_:)`` makes after the commit.
   struct Change {
-    /// The logged entries, which wait to be filed.
     var added: [NotificationIndexRow] = []
-    /// The databases with a new row in `unfiled_notifications`.
     var marked: [DatabaseID] = []
-    /// The run that was begun for all entries that waited before.
     var begun: Int64?
-    /// The subscribers whose entries were inserted into the current run.
     var filedSubscribers = 0
     var isWhole = false
     /// The run into which other runs are merged from now on.
@@ -39,13 +35,10 @@ final class NotificationTail: Sendable {
     let run: Int64
     let generation: Int64
     fileprivate let entries: [String: [NotificationIndexRow]]
-    /// The sorted subscribers, which is the order of filing.
     fileprivate let subscribers: [String]
-    /// The subscribers whose entries are in the run already.
     fileprivate var filedSubscribers = 0
 
-    /// The next entries to file, with all entries of each subscriber, at least `count` if as many
-    /// are left. `isLast` says that no others are left.
+    /// With all entries of each subscriber, at least `count` if as many are left.
     func next(_ count: Int) -> (rows: [NotificationIndexRow], subscribers: Int, isLast: Bool) {
       var rows: [NotificationIndexRow] = []
       var taken = 0
@@ -62,7 +55,6 @@ final class NotificationTail: Sendable {
 
   /// Guarded by the mutex.
   private struct State {
-    /// The entries by subscriber.
     var waiting: [String: [NotificationIndexRow]] = [:]
     var waitingCount = 0
     var waitingBytes = 0
@@ -70,7 +62,6 @@ final class NotificationTail: Sendable {
     var marked: Set<DatabaseID> = []
     var generation: Int64
     var filing: Filing?
-    /// The run into which other runs are being merged.
     var merging: Int64?
     /// The runs completed since the store was opened. The tail drops the entries of a complete
     /// run: only the index has them then.
@@ -78,16 +69,14 @@ final class NotificationTail: Sendable {
   }
 
   private let state: Mutex<State>
-  /// The waiting entries at which a run is begun.
   let capacity: Int
   /// The bytes of waiting contents at which a run is begun. The log cannot be trimmed of entries
   /// that wait.
   private static let byteCapacity = 32 << 20
 
   /// - Parameters:
-  ///   - rows: the entries that are in no run, in the order of their numbers in each database.
-  ///   - marked: the databases with rows in `unfiled_notifications`.
-  ///   - generation: the latest in `unfiled_notifications`; 1 if the table is empty.
+  /// - rows: the entries that are in no run, in the order of their numbers in each database.
+  /// - generation: the latest in `unfiled_notifications`; 1 if the table is empty.
   init(
     capacity: Int, rows: [NotificationIndexRow], marked: Set<DatabaseID>, generation: Int64,
     merging: Int64?
@@ -106,8 +95,6 @@ final class NotificationTail: Sendable {
     }
   }
 
-  /// The runs completed since the store was opened. The number changes exactly when the tail drops
-  /// entries.
   var wholeRuns: Int { state.withLock { $0.wholeRuns } }
 
   /// A subscriber's entries, some of which the current run may have.
@@ -122,10 +109,7 @@ final class NotificationTail: Sendable {
     }
   }
 
-  /// As ``rows(of:since:)``, in one database after a number, in order.
-  ///
-  /// - Complexity: O(*n*), where *n* is the number of the subscriber's entries after that number, in
-  ///   all databases.
+  /// In order.
   func rows(
     of subscriber: String, in database: DatabaseID, after sequence: Int64, since wholeRuns: Int
   ) -> [NotificationIndexRow]? {
@@ -140,16 +124,13 @@ final class NotificationTail: Sendable {
   // MARK: For the writer's thread
 
   var filing: Filing? { state.withLock { $0.filing } }
-  /// The run into which other runs are being merged.
   var merging: Int64? { state.withLock { $0.merging } }
   var waitingCount: Int { state.withLock { $0.waitingCount } }
-  /// A run is to be begun.
   var isFull: Bool {
     state.withLock { $0.waitingCount >= capacity || $0.waitingBytes >= Self.byteCapacity }
   }
   var generation: Int64 { state.withLock { $0.generation } }
 
-  /// Entries of `generation` or of an earlier one.
   func hasUnfiled(through generation: Int64) -> Bool {
     state.withLock { state in
       if let filing = state.filing, filing.generation <= generation { return true }
@@ -161,7 +142,6 @@ final class NotificationTail: Sendable {
     state.withLock { $0.marked.contains(database) }
   }
 
-  /// Runs on the writing thread, after the commit.
   func apply(_ change: Change) {
     let begun = change.begun.map { begin($0) }
     state.withLock { state in

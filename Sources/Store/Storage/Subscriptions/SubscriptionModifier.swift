@@ -8,24 +8,17 @@ import StoreModel
 struct SubscriptionModifier {
   let subscriber: String
   let database: DatabaseID
-  /// Whether to refuse a subscription if another one of the user fires on the same changes.
   let refusesEqualContent: Bool
-  /// Stored in tombstones, the rows of deletions.
   let timestamp: Timestamp
   let transaction: StoreTransaction
   let address: DatabaseAddress
-  /// The version of the request's changes; nil before the first.
   private var raisedVersion: Int64?
-  /// Whether ``enterSubscriber()`` was called.
   private var isEntered = false
-  /// The subscriptions that the request may still save before it counts again; nil before the
-  /// first count.
+  /// The number that the request may still save before it counts again.
   private var remaining: Int?
 
   private var table: SubscriptionTable { SubscriptionTable(transaction: transaction) }
 
-  /// Begins a request.
-  ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
   ///   recently; ``StoreError/Code/notFound`` if there is no such database.
   init(
@@ -41,8 +34,6 @@ struct SubscriptionModifier {
     address = try DatabaseTable(transaction: transaction).address(of: database)
   }
 
-  /// Replaces the user's subscription with the same ID.
-  ///
   /// - Throws: errors of the store, and ``LocksNeeded``. A failed check is an outcome.
   mutating func save(_ subscription: Subscription) throws -> SubscriptionOutcome {
     let subscription = canonical(subscription)
@@ -98,7 +89,6 @@ struct SubscriptionModifier {
     isEntered = true
   }
 
-  /// Deletes a subscription and adds a tombstone.
   mutating func delete(_ subscriptionID: String) throws -> SubscriptionOutcome {
     guard try table.contains(name(of: subscriptionID), in: database) else {
       let reason = "there is no subscription '\(subscriptionID)'"
@@ -110,7 +100,6 @@ struct SubscriptionModifier {
     return .deleted(subscriptionID: subscriptionID)
   }
 
-  /// The first call raises the database's subscription version.
   private mutating func version() throws -> Int64 {
     if let raisedVersion { return raisedVersion }
     let version = try DatabaseTable(transaction: transaction).raiseSubscriptionVersion(of: database)
@@ -188,7 +177,7 @@ struct SubscriptionModifier {
     }
   }
 
-  /// Ignores the content of pushes (`notificationInfo`).
+  /// Ignores `notificationInfo`.
   ///
   /// - Throws: ``ItemFailure/Code/exists``, with the ID of the other subscription.
   private func checkIsDifferent(_ subscription: Subscription) throws {
@@ -218,8 +207,6 @@ struct SubscriptionModifier {
   }
 
   /// The server can neither search nor send the values of an encrypted field.
-  ///
-  /// - Throws: ``ItemFailure/Code/invalid``.
   private func checkIsPlain(
     _ field: RecordTypeEntry.Field, _ name: String, in place: String,
     of subscription: Subscription

@@ -99,7 +99,6 @@ extension SubscriptionTable {
       states: states, next: states.count == limit ? states.last?.stored.name : end)
   }
 
-  /// The `count`-th subscription after `name`, or of all; nil if there are fewer.
   private func name(
     _ count: Int, behind name: SubscriptionName?, in database: DatabaseID
   ) throws -> SubscriptionName? {
@@ -112,8 +111,7 @@ extension SubscriptionTable {
     ) { SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1)) }
   }
 
-  /// Returns the subscriptions that were deleted after a version, and those that were first saved
-  /// after it: they may have replaced deleted ones.
+  /// Returns also those that were first saved after it: they may have replaced deleted ones.
   func gone(since version: Int64, in database: DatabaseID) throws -> Set<SubscriptionName> {
     Set(
       try connection.rows(Self.sql.history.gone, [.id(database), .integer(version)]) {
@@ -178,7 +176,6 @@ extension SubscriptionTable {
 }
 
 extension SubscriptionState {
-  /// Reads subscriber, first version, version, content and ID.
   fileprivate init(row: any SQLRow) throws {
     self.init(
       stored: StoredSubscription(

@@ -8,9 +8,8 @@ import StoreModel
 struct SubscriptionTable: Table {
   let transaction: StoreTransaction
 
-  /// `first_version` is the subscription version of the first save, `version` that of the last
-  /// save or of the deletion. `deleted` is in milliseconds since 1970. `content` has the
-  /// subscription with its ID (``RowCodable``).
+  /// `first_version` is the subscription version of the first save, `version` that of the last save
+  /// or of the deletion.
   static let definition = [
     """
     CREATE TABLE subscriptions (
@@ -119,8 +118,7 @@ struct SubscriptionTable: Table {
 
   // MARK: Retention
 
-  /// The newest old tombstone of each database that has any. The horizon is in milliseconds since
-  /// 1970.
+  /// The newest old tombstone of each database that has any.
   func oldDeletions(before horizon: Int64) throws -> [ForgottenVersion] {
     try connection.rows(Self.sql.oldDeletions, [.integer(horizon)], ForgottenVersion.init(row:))
   }
