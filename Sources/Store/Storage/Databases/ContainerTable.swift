@@ -10,8 +10,7 @@ struct ContainerTable: Table {
   let transaction: StoreTransaction
 
   /// `made_by` is the record name of the user whose request added the container; empty for an
-  /// administrator, and after the user was deleted. `made_at` is in milliseconds since 1970; 0 for
-  /// an administrator.
+  /// administrator, and after the user was deleted. `made_at` is 0 for an administrator.
   static let definition = [
     """
     CREATE TABLE containers (
@@ -20,7 +19,7 @@ struct ContainerTable: Table {
     "CREATE INDEX containers_by_maker ON containers (made_by, made_at)",
   ]
 
-  /// One hour: a container counts as new for this long for the limit of its maker.
+  /// A container counts as new for one hour for the limit of its maker.
   private static let newMilliseconds: Int64 = 60 * 60 * 1000
 
   /// Adds a container, if it is new. The reference lock makes the limits exact.

@@ -30,9 +30,6 @@ struct CounterTable: Table {
     """,
   ]
 
-  /// Raises a counter by one, and returns its new value, at least 1. If the transaction is rolled
-  /// back, a later transaction gets the same number.
-  ///
   /// - Throws: ``LocksNeeded`` without the reference lock, which makes numbers rise from commit to
   ///   commit. ``StoreError/Code/corrupt`` if there is no such counter.
   func next(_ name: String) throws -> Int64 {
@@ -46,7 +43,6 @@ struct CounterTable: Table {
     return value
   }
 
-  /// For a statement without a lock.
   private func nextAlone(_ name: String) throws -> Int64? {
     try connection.first(sql.next, [.text(name)]) { $0.integer(0) }
   }
@@ -101,8 +97,7 @@ struct CounterTable: Table {
 // the changed schema.
 extension CounterTable {
   /// Empties the caches of record types, roles and deleted users if the catalog version has
-  /// changed. Call the method at the start of a transaction. The caches of database addresses, zone
-  /// IDs and delivery routes stay, because these values never change.
+  /// changed. Call the method at the start of a transaction.
   ///
   /// - Parameter known: the catalog version; nil reads it.
   func followSchema(foundAs known: Int64? = nil) throws {
@@ -112,8 +107,7 @@ extension CounterTable {
     transaction.catalog.version = version
   }
 
-  /// Makes all processes read the schemas again. Call the method in the transaction that changes a
-  /// schema, with the reference lock.
+  /// Call the method in the transaction that changes a schema, with the reference lock.
   func raiseCatalogVersion() throws {
     try followSchema(foundAs: try next("schema"))
   }

@@ -17,10 +17,6 @@ struct PartStatement {
   /// A subscriber's part is the first byte of the SHA-256 of the user record name, modulo the
   /// number of parts. All versions of Petrel must use the same rule, because servers with different
   /// versions must agree. Only PostgreSQL computes it, in this condition.
-  ///
-  /// - Parameters:
-  ///   - head: the text up to its last condition.
-  ///   - count: the number of its arguments.
   init(_ head: String, arguments count: Int, _ tail: String) {
     whole = Statement(head + tail)
     // One byte distributes the subscribers evenly enough over at most 64 parts. A second byte would
@@ -36,12 +32,10 @@ struct PartStatement {
 extension DatabasePart {
   static let columns = "database_id, part, parts"
 
-  /// Reads a row that begins with ``columns``.
   init(row: any SQLRow) {
     self.init(database: row.database(0), number: row.count(1), count: row.count(2))
   }
 
-  /// The values of ``columns``.
   var key: [SQLValue] {
     [.id(database), .count(number), .count(count)]
   }

@@ -5,7 +5,6 @@ import StoreModel
 /// owner), and the storage that they use.
 public struct DatabaseService: Sendable {
   let transactions: Transactions
-  /// The costs of the steps of a search, for ``RecordService``.
   let searchEffort: SearchEffort
 
   /// Returns the number of the database at this address; nil if it does not exist yet.
@@ -71,8 +70,8 @@ public struct DatabaseService: Sendable {
 }
 
 extension DatabaseUsage {
-  /// Returns nil for a shared database. The bytes of records and of held assets are those of the
-  /// last commit. The bytes of assets that no record holds include the changes of this transaction.
+  /// Returns nil for a shared database. The bytes of assets that no record holds include the
+  /// changes of this transaction, the others are of the last commit.
   init?(of database: DatabaseID, in transaction: StoreTransaction) throws {
     let databases = DatabaseTable(transaction: transaction)
     guard try databases.address(of: database).scope != .shared else { return nil }

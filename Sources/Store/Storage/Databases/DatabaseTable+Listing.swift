@@ -9,7 +9,6 @@ extension DatabaseTable {
     try transaction.place(after: last, by: sql.listing.places)
   }
 
-  /// Returns a page of databases in the order of scopes and owners; nil begins the first page.
   func databases(
     in place: ContainerPlace, after last: DatabaseSummary.Name?, limit: Int
   ) throws -> [DatabaseSummary] {

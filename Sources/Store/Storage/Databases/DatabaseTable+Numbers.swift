@@ -5,7 +5,6 @@ extension DatabaseTable {
   /// The first number of each database is that of its default zone.
   static let firstNumber: Int64 = 1
 
-  /// Returns the next number of a database's sequence. No number is drawn twice.
   func nextNumber(of database: DatabaseID) throws -> Int64 {
     var numbers = try numbers(of: database)
     numbers.last += 1
@@ -17,8 +16,7 @@ extension DatabaseTable {
     try numbers(of: database).subscriptionVersion
   }
 
-  /// Throws ``StoreError/Code/statementFailed`` if the transaction has no lock of the database, and
-  /// ``StoreError/Code/notFound`` if there is no such database.
+  /// Throws ``StoreError/Code/statementFailed`` if the transaction has no lock of the database.
   func numbers(of database: DatabaseID) throws -> WriteSet.DatabaseNumbers {
     if let known = transaction.writes.databases[database]?.row { return known }
     try transaction.checkLock(of: database)
@@ -28,7 +26,6 @@ extension DatabaseTable {
     return numbers
   }
 
-  /// Reads the first columns of ``numbers(of:lockedFor:)``.
   static func numbers(_ row: any SQLRow) -> WriteSet.DatabaseNumbers {
     WriteSet.DatabaseNumbers(
       last: row.integer(0), subscriptionVersion: row.integer(1), bytes: row.integer(2))
@@ -41,7 +38,6 @@ extension DatabaseTable {
     transaction.writes.addedBytes.decide(added + Int64(change), for: database)
   }
 
-  /// Includes the changes of this transaction.
   func totalBytes(of database: DatabaseID) throws -> Int64 {
     try numbers(of: database).bytes + (transaction.writes.addedBytes[database]?.row ?? 0)
   }

@@ -44,9 +44,9 @@ struct DatabaseTable: Table {
 
   /// The query for the numbers of databases (``numbers(_:)``); the database is the column 3.
   ///
-  /// - Parameter idleTimeout: with a timeout the query locks the rows, in the order of their
-  ///   numbers, which prevents deadlocks. PostgreSQL then ends the transaction if it waits for its
-  ///   next statement for so many milliseconds.
+  /// - Parameter idleTimeout: in milliseconds. With it, the query locks the rows in the order of
+  ///   their numbers, which prevents deadlocks, and PostgreSQL ends a transaction that is idle for
+  ///   longer.
   static func numbers(of databases: [DatabaseID], lockedFor idleTimeout: Int64?) -> RowQuery {
     var query = idleTimeout == nil ? sql.numbers : sql.lockedNumbers
     for database in databases {
@@ -58,8 +58,7 @@ struct DatabaseTable: Table {
 
   // MARK: Addresses
 
-  /// Returns a database's address. The connection's ``Catalog`` caches up to 50,000 addresses,
-  /// which never change. A full cache is emptied.
+  /// The connection's ``Catalog`` caches up to 50,000 addresses. A full cache is emptied.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database;
   ///   ``StoreError/Code/corrupt`` for an unknown environment or scope.
@@ -101,7 +100,6 @@ struct DatabaseTable: Table {
     try connection.query(sql.lock, [.id(database)]) { _ in }
   }
 
-  /// Locks a database's row, and draws a number that nobody uses. Only for a shared store.
   func lockAndDraw(_ database: DatabaseID) throws {
     try connection.run(Self.sql.draw, [.id(database)])
   }
@@ -148,9 +146,8 @@ struct DatabaseTable: Table {
       sql.lastNumberAt, [.id(database), .text(container), .text(environment.rawValue)])
   }
 
-  /// Returns a database's present subscription version, and the version of the newest forgotten
-  /// deletion of a subscription (0 if there is none). A reader of the subscriptions must read all
-  /// of them again if `forgotten` is above the two versions that the reader got last.
+  /// A reader of the subscriptions must read all of them again if `forgotten` is above the two
+  /// versions that the reader got last.
   func subscriptionVersion(
     of database: DatabaseID
   ) throws -> (current: Int64, forgotten: Int64) {
@@ -170,8 +167,6 @@ struct DatabaseTable: Table {
     return numbers.subscriptionVersion
   }
 
-  /// `version` is the last number drawn from the database's sequence. `trimmedVersion` is the
-  /// version of the newest forgotten deletion of a zone; 0 if there is none.
   func feedState(of database: DatabaseID) throws -> (version: Int64, trimmedVersion: Int64) {
     if database == .vacant { return (Self.firstNumber, 0) }
     let state = try connection.first(sql.feedState, [.id(database)]) {
@@ -181,12 +176,10 @@ struct DatabaseTable: Table {
     return state
   }
 
-  /// Raises `trimmed_version`. A lower version changes nothing.
   func note(trimmedZones version: ForgottenVersion) throws {
     try decide(sql.noteTrimmed, version.arguments)
   }
 
-  /// Raises `forgotten_version`. A lower version changes nothing.
   func note(forgottenSubscriptions version: ForgottenVersion) throws {
     try decide(sql.noteForgotten, version.arguments)
   }

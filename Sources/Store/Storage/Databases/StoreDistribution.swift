@@ -10,7 +10,6 @@ import StoreModel
 /// database therefore runs on one node. So does a transaction that writes to one database, except
 /// for its writes to the small tables.
 public enum StoreDistribution {
-  /// The table has one row if the store is distributed, and no row otherwise.
   static let definition = ["CREATE TABLE store_shards (shard_count BIGINT PRIMARY KEY)"]
 
   /// The default number of shards, as in Citus.
@@ -18,7 +17,6 @@ public enum StoreDistribution {
   /// The permitted numbers of shards of each distributed table.
   public static let shardCounts = 1...4_096
 
-  /// The table that is distributed first; the others follow its division.
   private static let first = "databases"
 
   /// The present division of a store.
@@ -60,7 +58,6 @@ public enum StoreDistribution {
     }
   }
 
-  /// Distributes a migrated store, with the rules of ``begin(at:shardCount:)``.
   static func begin(over connection: any SQLConnection, shardCount: Int) throws {
     try checkExtension(of: connection)
     guard try !isMarked(connection) else {
@@ -72,8 +69,7 @@ public enum StoreDistribution {
     }
   }
 
-  /// Distributes the tables that migrations added to a distributed store. Returns whether the store
-  /// is distributed.
+  /// Distributes the tables that migrations added. Returns whether the store is distributed.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if the store is distributed, and the database does
   ///   not have Citus.
@@ -88,7 +84,6 @@ public enum StoreDistribution {
     return true
   }
 
-  /// Returns nil if the store is not distributed.
   package static func spread(over connection: any SQLConnection) throws -> Spread? {
     guard let shardCount = try shardCount(of: connection) else { return nil }
     guard try hasExtension(connection) else {
@@ -103,7 +98,6 @@ public enum StoreDistribution {
     try shardCount(of: connection) != nil
   }
 
-  /// Returns nil if the store is not distributed, or has no tables yet.
   private static func shardCount(of connection: any SQLConnection) throws -> Int? {
     let isThere = try connection.integer("SELECT to_regclass('store_shards') IS NOT NULL", [])
     guard isThere == 1 else { return nil }
@@ -122,7 +116,6 @@ public enum StoreDistribution {
         + "store needs; install and preload Citus in PostgreSQL, and run CREATE EXTENSION citus")
   }
 
-  /// Runs `body` in a transaction during which no other migration and no writer can run.
   private static func inOneTransaction(
     over connection: any SQLConnection, _ body: () throws -> Void
   ) throws {
@@ -161,7 +154,7 @@ public enum StoreDistribution {
     }
   }
 
-  /// Returns the tables that are neither distributed tables nor reference tables.
+  /// Returns the tables that are neither distributed nor reference tables.
   private static func undistributedTables(of connection: any SQLConnection) throws -> [String] {
     try connection.texts(
       """

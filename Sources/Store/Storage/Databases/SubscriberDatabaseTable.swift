@@ -8,7 +8,6 @@ import StoreModel
 struct SubscriberDatabaseTable: Table {
   let transaction: StoreTransaction
 
-  /// `number` is the database's number.
   static let definition = [
     """
     CREATE TABLE subscriber_databases (

@@ -13,9 +13,9 @@ extension DeliveryUpdate: InDatabase {
 }
 
 extension Transactions {
-  /// Runs one transaction with the locks of all the databases of some rows. In a distributed store,
-  /// runs one transaction for each database, one after the other. If one of them fails, the earlier
-  /// ones stay committed, so each must leave the store consistent by itself.
+  /// Runs one transaction with the locks of all the databases of some rows, in a distributed store
+  /// one for each database. If one of them fails, the earlier ones stay committed, so each must
+  /// leave the store consistent by itself.
   ///
   /// - Parameters:
   ///   - rows: rows that an earlier transaction read. Another server may have changed or deleted

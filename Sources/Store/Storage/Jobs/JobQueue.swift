@@ -14,9 +14,7 @@ final class JobQueue: @unchecked Sendable {
   private let role: String
   private var schedule: WriteSchedule
   private var idleThreads = 0
-  /// The time since which jobs wait that no thread has taken; nil if none waits.
   private var waitingSince: ContinuousClock.Instant?
-  /// Whether a thread waits for the end of ``patienceWithOthers``.
   private var hasWatch = false
   private var isClosed = false
 
@@ -24,11 +22,8 @@ final class JobQueue: @unchecked Sendable {
   private static let patienceWithOthers = Duration.milliseconds(5)
 
   /// - Parameters:
-  ///   - limit: the most waiting jobs; the queue refuses further ones.
-  ///   - role: the name of the jobs in the plural, such as "writes", for the error at the limit.
-  ///   - writers: the number of threads whose jobs take locks. Pass 1 if the jobs take no locks,
-  ///     for any number of threads.
-  ///   - separatesDatabases: whether jobs of different databases are never taken together.
+  /// - writers: the number of threads whose jobs take locks; 1 if the jobs take no locks.
+  /// - separatesDatabases: whether jobs of different databases are never taken together.
   init(limit: Int, role: String, writers: Int = 1, separatesDatabases: Bool = false) {
     self.limit = limit
     self.role = role
@@ -47,8 +42,7 @@ final class JobQueue: @unchecked Sendable {
     return isClosed
   }
 
-  /// Adds a job. If the queue is full or closed, the job finishes at once on the calling thread,
-  /// with ``StoreError/Code/overloaded`` or ``StoreError/Code/closed``.
+  /// A full or closed queue finishes the job at once on the calling thread, with an error.
   func add(_ job: any StoreJob) {
     condition.lock()
     let failure: StoreError?
@@ -69,13 +63,10 @@ final class JobQueue: @unchecked Sendable {
     if let failure { job.finish(failure) }
   }
 
-  /// Waits until the calling thread can begin jobs, and takes them for one transaction. The call
-  /// also releases the locks of the thread's previous jobs, which are done.
+  /// Also releases the locks of the thread's previous jobs, which are done.
   ///
-  /// - Parameters:
-  ///   - thread: the number of the calling writing thread, from 0.
-  ///   - patience: the seconds to wait; nil waits without a limit.
-  /// - Returns: empty if `patience` ends first; nil if the queue is closed and has no jobs.
+  /// - Returns: empty if `patience`, in seconds, ends first; nil if the queue is closed and has no
+  ///   jobs.
   func take(most: Int, by thread: Int = 0, patience: Double? = nil) -> [any StoreJob]? {
     let deadline = patience.map { Date(timeIntervalSinceNow: $0) }
     condition.lock()
@@ -114,8 +105,7 @@ final class JobQueue: @unchecked Sendable {
     }
   }
 
-  /// Further jobs are refused. The threads still do the waiting jobs; then
-  /// ``take(most:by:patience:)`` returns nil to each thread.
+  /// The threads still do the waiting jobs.
   func close() {
     condition.lock()
     isClosed = true

@@ -7,13 +7,11 @@ final class ReadTally: Sendable {
   private let waiting = Atomic(0)
   private let running = Atomic(0)
 
-  /// The cancelled reads since the store was opened: those that had not begun, and those that were
-  /// interrupted.
+  /// Reads that had not begun, and those that were interrupted.
   var abandoned: (waiting: Int, running: Int) {
     (waiting.load(ordering: .relaxed), running.load(ordering: .relaxed))
   }
 
-  /// Whether the last read failed to reach the store. Only PostgreSQL can be out of reach.
   var foundNoStore: Bool { isUnreachable.load(ordering: .relaxed) }
 
   /// Every read calls this method, so it writes only if the value changes.

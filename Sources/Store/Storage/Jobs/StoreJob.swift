@@ -25,15 +25,13 @@ protocol StoreJob: AnyObject, Sendable {
   /// locks besides those of the statements.
   var locks: WriteLocks { get }
   var isOutsideTransactions: Bool { get }
-  /// Nil for a job that is never cancelled.
   var cancellation: ReadCancellation? { get }
   /// Does the work, and keeps the result until ``finish(_:)``. If a job of the same transaction
   /// fails, the thread runs all of its jobs again in a new transaction. This method must therefore
   /// change nothing outside of the store.
   func run(in transaction: StoreTransaction) throws
-  /// Passes `failure` or the result of ``run(in:)`` to the caller. The thread that ran the job
-  /// calls this method after the commit or the rollback. A job that never ran may be finished on
-  /// the thread that added it.
+  /// The thread that ran the job calls this method after the commit or the rollback. A job that
+  /// never ran may be finished on the thread that added it.
   func finish(_ failure: (any Error)?)
 }
 
@@ -64,7 +62,6 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   private let body: @Sendable (StoreTransaction) throws -> Value
   private let continuation: CheckedContinuation<Value, any Error>
   private let time = StoreTime.current
-  /// The result of the last run.
   private var value: Value?
 
   /// - Parameter body: may run several times, so it must change nothing outside of the store.
@@ -93,7 +90,6 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
     value = try time.count(isElsewhere: transaction.connection.isShared) { try body(transaction) }
   }
 
-  /// A job that was never run fails with ``StoreError/Code/closed``.
   func finish(_ failure: (any Error)?) {
     if let failure {
       continuation.resume(throwing: failure)

@@ -30,8 +30,6 @@ public final class StoreTime: Sendable {
     try await Self.$current.withValue(self, operation: body)
   }
 
-  /// Runs a job on the calling thread, and adds its time to the sum.
-  ///
   /// - Parameter isElsewhere: whether another process does the work while the thread waits.
   func count<Value>(isElsewhere: Bool, _ job: () throws -> Value) rethrows -> Value {
     let clock = isElsewhere ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID

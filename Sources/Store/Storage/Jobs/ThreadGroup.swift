@@ -10,27 +10,19 @@ final class ThreadGroup: @unchecked Sendable {
   private let closing = NSLock()
   /// The connections that are not closed. ``closing`` guards the number.
   private var openConnections = 0
-  /// Nil for a store that is not in a file.
   private let path: String?
-  /// Whether the group has ``serverLock`` until the last thread has ended.
   private let keepsServerLock: Bool
   // The lock guards the following properties.
   private var running = 0
-  /// The tasks that wait for the end of the last thread.
   private var waiters: [CheckedContinuation<Void, Never>] = []
-  /// Keeps other servers from opening the store's file, until the last thread has ended.
   private var serverLock: ServerLock?
 
-  /// - Parameters:
-  ///   - serverLock: nil if the store needs no lock.
-  ///   - path: nil for a store that is not in a file.
   init(keeping serverLock: ServerLock?, ofStoreAt path: String?) {
     self.serverLock = serverLock
     self.path = path
     keepsServerLock = serverLock != nil
   }
 
-  /// Starts a thread with a connection of its own, which is closed when `work` returns.
   func start(
     named name: String, over connection: sending StoreConnection,
     _ work: @escaping @Sendable (StoreConnection) -> Void
@@ -68,7 +60,6 @@ final class ThreadGroup: @unchecked Sendable {
     }
   }
 
-  /// The thread has a stack of 1 MiB.
   func start(named name: String, _ work: @escaping @Sendable () -> Void) {
     lock.withLock { running += 1 }
     let thread = Thread { [self] in
@@ -80,7 +71,6 @@ final class ThreadGroup: @unchecked Sendable {
     thread.start()
   }
 
-  /// Waits until every thread has ended.
   func ended() async {
     await withCheckedContinuation { continuation in
       let isOver = lock.withLock {
@@ -91,7 +81,6 @@ final class ThreadGroup: @unchecked Sendable {
     }
   }
 
-  /// The last thread releases the lock of the store's file, and resumes all waiting tasks.
   private func ended() {
     let resumed = lock.withLock {
       running -= 1

@@ -31,7 +31,6 @@ struct WriteSchedule {
   /// Whether the last transaction of a database had other jobs than short ones. A missing database
   /// owes nobody a turn.
   private var wasLong: [DatabaseID: Bool] = [:]
-  /// Short jobs that take all locks.
   private var waitingForAll = 0
   /// The locks of each thread's current jobs; nil for a thread without jobs.
   private var inHand: [WriteLocks?]
@@ -41,8 +40,7 @@ struct WriteSchedule {
   /// lock.
   private static let lookahead = 2_048
   private static let turnLimit = 1_024
-  /// The most rows of the bulk writes of one transaction while other jobs wait. One job may have
-  /// more.
+  /// While other jobs wait. One job may have more.
   private static let rowBudget = 512
 
   init(threads: Int, separatesDatabases: Bool = false, leastShare: Int = 16) {
@@ -55,31 +53,25 @@ struct WriteSchedule {
   var count: Int { waiting.values.reduce(0) { $0 + $1.count } }
   var isEmpty: Bool { waiting.values.allSatisfy(\.isEmpty) }
 
-  /// Whether so few jobs wait that another thread, which is at work, can soon do all of them
-  /// together.
-  ///
-  /// - Parameter thread: the thread that asks; nil for none.
+  /// Whether so few jobs wait that another thread, which is at work, can soon do all together.
   func hasFew(besides thread: Int?) -> Bool {
     threads > 1 && !separatesDatabases && count < leastShare
       && inHand.indices.contains { $0 != thread && inHand[$0] != nil }
   }
 
-  /// Adds a job, and returns whether a waiting thread could begin the job now.
   mutating func add(_ job: any StoreJob) -> Bool {
     waiting[job.kind, default: []].append(job)
     if Self.takesAll(job) { waitingForAll += 1 }
     return threads == 1 || !heldLocks.exclude(job.locks)
   }
 
-  /// Releases the locks of a thread's jobs, because the thread has finished them.
   mutating func finish(by thread: Int) {
     guard inHand[thread] != nil else { return }
     inHand[thread] = nil
     heldLocks = LockSet(inHand.compactMap(\.self))
   }
 
-  /// Takes the jobs for a thread's next transaction; empty while all waiting jobs must wait for
-  /// other threads.
+  /// Empty while all waiting jobs must wait for other threads.
   ///
   /// A thread gets its share: the number of waiting jobs divided by the number of threads, or
   /// ``leastShare`` if that is more. It also gets the further jobs that the locks of its own jobs
@@ -197,8 +189,7 @@ struct WriteSchedule {
     return owed
   }
 
-  /// Returns whether a job may join the jobs that were chosen so far for a thread, whose locks are
-  /// `locks`.
+  /// `locks` are those of the jobs that were chosen so far.
   ///
   /// All jobs of one transaction have the same reach. In a distributed store, they must also name
   /// the same database, and the thread's share does not matter. In other stores, a job beyond the
@@ -236,8 +227,6 @@ private struct LockSet {
     databases.formUnion(locks.databases)
   }
 
-  /// Returns whether a job with these locks must wait for the jobs of this set.
-  ///
   /// Two jobs exclude each other if both settle deliveries, lock the same database, or take the
   /// reference lock. A job that takes all locks (``WriteLocks/everything``) excludes every job that
   /// locks a database, takes the reference lock or takes all locks.

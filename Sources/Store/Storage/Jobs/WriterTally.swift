@@ -8,14 +8,12 @@ final class WriterTally: Sendable {
   /// The state behind the mutex.
   private struct State {
     var metrics = StoreMetrics()
-    /// The start of each thread's current transaction.
     var began: [Int: ContinuousClock.Instant] = [:]
   }
 
   private let state = Mutex(State())
 
-  /// The other values of the metrics are the defaults. `secondsInTransaction` is the age of the
-  /// oldest transaction under way.
+  /// `secondsInTransaction` is the age of the oldest transaction under way.
   var metrics: StoreMetrics {
     state.withLock { state in
       var metrics = state.metrics
@@ -30,12 +28,8 @@ final class WriterTally: Sendable {
     state.withLock { $0.began[thread] = .now }
   }
 
-  /// Records the end of a transaction. An error that is no fault of the engine or the disk, such as
-  /// a refused write, changes no metric except the size of the log.
-  ///
-  /// - Parameters:
-  ///   - loggedPages: the pages in the write-ahead log after the transaction.
-  ///   - error: the reason of the rollback; nil after a commit.
+  /// An error that is no fault of the engine or the disk, such as a refused write, changes no
+  /// metric except the size of the log.
   func end(_ thread: Int, writes: Int, loggedPages: Int, _ error: (any Error)?) {
     state.withLock { state in
       let seconds = state.began.removeValue(forKey: thread).map {
@@ -57,7 +51,6 @@ final class WriterTally: Sendable {
 }
 
 extension StoreError {
-  /// Nil for errors that are no fault of the engine or the disk, such as those of a refused write.
   fileprivate var fault: String? {
     switch code {
     case .statementFailed, .outcomeUnknown, .full, .diskFailed, .corrupt, .overloaded, .unreachable,

@@ -7,8 +7,7 @@ struct AssetCheck {
   let database: DatabaseID
   let transaction: StoreTransaction
 
-  /// Checks that the user may save the assets in the named fields, and reduces each asset to its
-  /// stored parts: checksum and size.
+  /// Reduces each asset to its stored parts: checksum and size.
   ///
   /// An asset needs a receipt that the same user got for an upload or from `assets/rereference`,
   /// unless the stored record has the same file in the same field.
@@ -37,17 +36,15 @@ struct AssetCheck {
     }
   }
 
-  /// - Parameter text: the end of a sentence that begins with the field and the record, such as
-  ///   `has no receipt`.
+  /// - Parameter text: the end of a sentence, such as `has no receipt`.
   private func failure(_ field: String, _ record: Record, _ text: String) -> ItemFailure {
     ItemFailure(
       .invalid, field: field, "the asset in field '\(field)' of record '\(record.recordID)' \(text)"
     )
   }
 
-  /// Checks that a receipt fits the asset, and returns the checksum of its file. The receipt must
-  /// belong to the same user. If it was issued for a field, a record type or a record, the asset
-  /// must be in that one.
+  /// If the receipt was issued for a field, a record type or a record, the asset must be in that
+  /// one.
   private func checkReceipt(
     _ receipt: String, of asset: Asset, field: String, of record: Record
   ) throws -> String {

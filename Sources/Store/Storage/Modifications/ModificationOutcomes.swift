@@ -8,10 +8,8 @@ import StoreModel
 /// ``recordOutcomes(for:in:tags:)`` makes the complete outcomes.
 struct ModificationOutcomes: Sendable {
   private let count: Int
-  /// The version of each operation's prepared record, if it was written; otherwise 0. Empty until
-  /// the first one is written.
+  /// 0 for an operation without a written prepared record. Empty until the first one is written.
   private var versions: [Int64] = []
-  /// The outcomes that ``versions`` does not have; empty until the first one is noted.
   private var others: [RecordOutcome] = []
 
   /// An operation that never gets an outcome counts as failed.
@@ -24,14 +22,12 @@ struct ModificationOutcomes: Sendable {
     others = outcomes
   }
 
-  /// Notes that a prepared record was written, with a version above 0.
   mutating func noteMade(version: Int64, at index: Int) {
     if versions.isEmpty { versions = [Int64](repeating: 0, count: count) }
     versions[index] = version
   }
 
-  /// A later outcome replaces an earlier one of the same operation, even if a prepared record was
-  /// written.
+  /// A later outcome replaces an earlier one of the same operation.
   mutating func note(_ outcome: RecordOutcome, at index: Int) {
     if others.isEmpty {
       others = [RecordOutcome](repeating: Self.notReached, count: count)
@@ -46,14 +42,11 @@ struct ModificationOutcomes: Sendable {
     return others.isEmpty || others[index].isFailure
   }
 
-  /// Returns nil if the operation succeeded or was not reached.
   func failure(at index: Int) -> ItemFailure? {
     guard !others.isEmpty, case .failed(let failure) = others[index] else { return nil }
     return failure
   }
 
-  /// Returns the outcomes for the caller. ``RecordService`` calls the method outside of the
-  /// transaction; for a request with an ID, ``RepeatableModification`` calls it inside.
   func recordOutcomes(
     for creations: [RecordCreation?], in database: DatabaseID, tags: ChangeTags
   ) -> [RecordOutcome] {

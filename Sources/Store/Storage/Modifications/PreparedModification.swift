@@ -5,8 +5,7 @@ import StoreModel
 /// that the single writer has less to do.
 struct PreparedModification: Sendable {
   var request: RecordModification
-  /// The prepared record of each operation; nil for an operation without one. Empty if nothing was
-  /// prepared.
+  /// Nil for an operation without one; empty if nothing was prepared.
   var creations: [RecordCreation?] = []
   /// The zone that all operations name, if no two of them name the same record. If it is nil,
   /// ``RecordModifier`` compares the names itself.

@@ -14,7 +14,6 @@ final class RecordCreation: Sendable {
   private let record: Record
   var recordName: String { record.recordID.recordName }
   let type: SchemaCache.RecordType
-  /// For the column `content` of ``RecordTable``.
   let content: [UInt8]
   let entries: IndexEntries
 

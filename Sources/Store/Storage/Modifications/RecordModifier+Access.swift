@@ -2,8 +2,6 @@ import CloudKitModel
 import StoreModel
 
 extension RecordModifier {
-  /// Throws ``ItemFailure/Code/accessDenied`` unless the requester may create the record, or change
-  /// or delete the stored one.
   func checkAccess(of operation: RecordOperation, to current: Record?) throws {
     if operation.kind == .create || current == nil {
       guard operation.kind.mayCreate, let type = operation.recordType,
@@ -20,7 +18,6 @@ extension RecordModifier {
       "record '\(operation.recordID)' cannot be changed or deleted: \(refusal.reason())")
   }
 
-  /// Removes the failure's record if the requester may not read it.
   func veiled(_ failure: ItemFailure) throws -> ItemFailure {
     guard let record = failure.serverRecord,
       try access(toType: record.recordType).refusal(ofReading: record) != nil

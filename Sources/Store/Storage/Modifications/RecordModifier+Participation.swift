@@ -5,14 +5,12 @@ import StoreModel
 extension RecordModifier {
   var isByParticipant: Bool { modification.isByParticipant(at: address) }
 
-  /// Returns nil if the participant takes part in none of the zone's shares.
   func sharedZone(_ zoneID: ZoneID, number: Int64) throws -> SharedZone? {
     try SharedZone(
       number: number, named: zoneID.zoneName, in: database, ownedBy: address.owner ?? "",
       for: modification.origin.userRecordName, transaction: transaction)
   }
 
-  /// The zone does not exist for the requester.
   func missing(_ zoneID: ZoneID) throws -> ItemFailure {
     guard isByParticipant else {
       return try ZoneTombstoneTable(transaction: transaction).missing(
@@ -98,7 +96,6 @@ extension RecordModifier {
     }
   }
 
-  /// Checks that the participant may give a record its parent, or none.
   private func checkPlace(of record: Record, in shared: SharedZone) throws {
     if let membership = shared.wholeZone {
       return try membership.check(.write, on: record.recordID)

@@ -42,7 +42,6 @@ extension RecordModifier {
     return saved
   }
 
-  /// `bytes` is the size of the database with the record.
   private func excess(of record: Record, over quota: Int64, by bytes: Int64) -> ItemFailure {
     guard !isByParticipant else {
       return ItemFailure(
@@ -64,14 +63,12 @@ extension RecordModifier {
     try DatabaseTable(transaction: transaction).totalBytes(of: database)
   }
 
-  /// An upper bound, in bytes, of the stored size of a record without its assets: twice the size of
-  /// the largest request. If the database is at least this much below its quota, the size does not
-  /// matter.
+  /// In bytes: twice the size of the largest request. If the database is at least this much below
+  /// its quota, the size of the record does not matter.
   private static let largestContent = Int64(2 * ServiceLimits.requestBodySize)
 }
 
 extension DatabaseScope {
-  /// Nil for a shared database, which stores nothing.
   fileprivate var bytesQuota: StoreQuotas.Subject? {
     switch self {
     case .private: .privateDatabaseBytes

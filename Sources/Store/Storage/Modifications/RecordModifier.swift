@@ -9,14 +9,10 @@ import StoreModel
 /// (``StoreTransaction/restore(_:)``).
 struct RecordModifier {
   let modification: RecordModification
-  /// As ``PreparedModification/creations``.
   let creations: [RecordCreation?]
-  /// As ``PreparedModification/onlyZone``.
   private let onlyZone: ZoneID?
   var writer: RecordWriter
-  /// The names of the records that the operation in progress has deleted.
   private var deletedNames: [String] = []
-  /// The zone in progress as the requester sees it; nil for the owner.
   var shared: SharedZone?
   /// The parents of the records that the request has saved in the zone in progress. Empty in
   /// databases without hierarchies.
@@ -28,7 +24,6 @@ struct RecordModifier {
   var address: DatabaseAddress { writer.address }
   var hierarchy: HierarchyCheck { HierarchyCheck(database: database, transaction: transaction) }
 
-  /// Throws the errors of ``RecordWriter/init(to:by:at:transaction:)``.
   init(_ prepared: PreparedModification, transaction: StoreTransaction) throws {
     modification = prepared.request
     creations = prepared.creations
@@ -39,7 +34,7 @@ struct RecordModifier {
     outcomes = ModificationOutcomes(count: modification.operations.count)
   }
 
-  /// Carries out the operations. A failed one does not throw: its outcome has the failure.
+  /// A failed operation does not throw: its outcome has the failure.
   ///
   /// - Throws: ``SavepointNeeded`` if an atomic request fails after statements that have written.
   mutating func run() throws -> ModificationOutcomes {
@@ -66,9 +61,7 @@ struct RecordModifier {
   private struct Batch {
     var zoneID: ZoneID
     var indexes: [Int] = []
-    /// The names of the operations' records, to find repeated ones.
     var recordNames: Set<String> = []
-    /// Whether an operation was refused, because an earlier one names its record.
     var hasFailure = false
   }
 
@@ -111,10 +104,9 @@ struct RecordModifier {
   }
 
   /// If the operations changed something, the zone gets the number of the latest change as its
-  /// version before the commit.
+  /// version.
   ///
-  /// - Throws: ``SavepointNeeded`` if an operation fails, the operations are atomic, and statements
-  ///   have written.
+  /// - Throws: as ``run()``.
   private mutating func run(_ batch: Batch, zoneNumber: Int64) throws {
     // A failed operation has decided nothing, so a single operation needs no mark.
     let isAtomic =
@@ -147,9 +139,9 @@ struct RecordModifier {
     if writer.latest > before { writer.noteChange(inZone: zoneNumber) }
   }
 
-  /// Gives the parents of the saved records new change tags, unless the request itself saved them.
-  /// The method runs after all operations, so that a request can save a child before its parent,
-  /// with the change tag that the parent had before the request.
+  /// Parents of saved records get new change tags, unless the request itself saved them. The method
+  /// runs after all operations, so that a request can save a child before its parent, with the
+  /// change tag that the parent had before the request.
   private mutating func raiseParents(of batch: Batch, inZone zoneNumber: Int64) throws {
     guard !parents.isEmpty else { return }
     let names = batch.indexes.filter { !failed($0) }
@@ -220,9 +212,7 @@ struct RecordModifier {
     }
   }
 
-  /// Carries out the operations on a root record and its new share, which succeed or fail together.
-  ///
-  /// - Parameter current: set to the index of the operation that is carried out.
+  /// The two succeed or fail together. `current` becomes the index of the operation under way.
   private mutating func perform(
     _ pair: ZoneModification.Pair, current: inout Int, in zone: ZoneModification
   ) throws {
@@ -247,9 +237,8 @@ struct RecordModifier {
     }
   }
 
-  /// Runs `body`. If it throws, the method drops what it decided.
-  ///
-  /// - Throws: ``SavepointNeeded`` if `body` throws and statements have written.
+  /// If `body` throws, drops what it decided, or throws ``SavepointNeeded`` if statements have
+  /// written.
   mutating func together<Value>(
     _ body: (inout RecordModifier) throws -> Value
   ) throws -> Value {
@@ -266,9 +255,9 @@ struct RecordModifier {
     }
   }
 
-  /// Writes the prepared record of an operation, and returns its version. The result is nil, and
-  /// the operation takes the full path, in four cases: no record was prepared, the schema has
-  /// changed since, the database is near its quota, or the zone has a record of this name.
+  /// Returns nil, and the operation takes the full path, in four cases: no record was prepared, the
+  /// schema has changed since, the database is near its quota, or the zone has a record of this
+  /// name.
   private mutating func make(at index: Int, in zone: ZoneModification) throws -> Int64? {
     guard !creations.isEmpty, let creation = creations[index],
       creation.type.catalogVersion == transaction.catalog.version
@@ -278,9 +267,6 @@ struct RecordModifier {
     return try writer.insert(creation, inZone: zone.zoneNumber)
   }
 
-  /// Carries out one operation on the full path.
-  ///
-  /// - Throws: ``ItemFailure`` or ``BlockedOperation`` if the operation fails.
   private mutating func perform(
     at index: Int, in zone: ZoneModification
   ) throws -> RecordOutcome {
@@ -326,7 +312,6 @@ struct RecordModifier {
     for root in deletion.unsharedRoots { noteChange(of: root) }
   }
 
-  /// Replaces the outcome of an operation of this request that saved the record.
   private mutating func noteChange(of record: Record) {
     let index = modification.operations.firstIndex {
       $0.recordID.recordName == record.recordID.recordName

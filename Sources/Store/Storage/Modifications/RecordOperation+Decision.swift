@@ -72,7 +72,6 @@ extension RecordOperation {
       serverRecord: current)
   }
 
-  /// Leaves out fields whose value is nil.
   private func created(in modification: RecordModification) throws(ItemFailure) -> Record {
     guard let recordType else {
       throw ItemFailure(
@@ -113,7 +112,6 @@ extension RecordOperation {
     }
   }
 
-  /// A field whose value is nil is removed.
   private func changed(
     _ current: Record, in modification: RecordModification
   ) throws(ItemFailure) -> Record {

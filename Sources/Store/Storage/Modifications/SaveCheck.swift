@@ -8,7 +8,6 @@ struct SaveCheck {
   let modification: RecordModification
   let address: DatabaseAddress
   let zone: ZoneModification
-  /// Nil unless the requester is a participant of the zone's shares.
   let shared: SharedZone?
   let transaction: StoreTransaction
 
@@ -129,15 +128,10 @@ struct RecordSave {
   /// Without its new change tag. Its values have the types of the schema, and its assets are
   /// reduced to the stored parts.
   var record: Record
-  /// Nil to create a record.
   var current: StoredRecord?
   var zoneNumber: Int64
-  /// Nil if the schema does not have it yet.
   var type: RecordTypeEntry?
-  /// The fields that the schema does not have yet.
   var newFields: [(String, FieldType)]
-  /// Nil if the place stays the same.
   var hierarchyChange: HierarchyChange?
-  /// Nil if the record is no share.
   var shareChange: ShareChange?
 }

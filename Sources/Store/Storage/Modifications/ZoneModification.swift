@@ -3,17 +3,14 @@ import StoreModel
 
 /// The operations of a request on one zone, and how far they have been carried out.
 struct ZoneModification {
-  /// The zone's ID in the database's own form (`DatabaseAddress.canonical`).
   let zoneID: ZoneID
   let zoneNumber: Int64
-  /// The indexes of the operations in the request, in order.
   let indexes: [Int]
   /// Whether an attempt at an operation failed, even if a later attempt at the same operation
   /// succeeded.
   var hasFailure: Bool
   /// The names of the request's new shares, by those of their root records.
   private(set) var sharedRoots: [String: String] = [:]
-  /// The operations on such a root and on its share, by the index of each.
   private(set) var pairs: [Int: Pair] = [:]
   /// By the index of an operation, the names of the records of which one must change first.
   var waiting: [Int: Set<String>] = [:]
@@ -29,7 +26,6 @@ struct ZoneModification {
   struct Pair {
     var root: Int
     var share: Int
-    /// The one that stands first in the request.
     var first: Int { min(root, share) }
   }
 
@@ -54,7 +50,6 @@ struct ZoneModification {
     }
   }
 
-  /// Takes the operations that wait for a change of one of the named records, in order.
   mutating func takeWaiting(for recordNames: [String]) -> [Int] {
     let indexes = waiting.keys.filter { index in
       recordNames.contains { waiting[index]?.contains($0) == true }
@@ -71,7 +66,6 @@ struct BlockedOperation: Error {
   /// Records in the zone of the operation. It may become possible when another operation creates,
   /// changes or deletes one of them.
   var recordNames: [String]
-  /// The failure of the operation if no other operation does that.
   var failure: ItemFailure
 }
 

@@ -19,7 +19,6 @@ package struct ServedLocation: Hashable, Sendable {
   /// The start of a comment with a location. Other comments are ignored.
   private static let prefix = "Petrel serves the store from here:"
 
-  /// Without the right to run `pg_control_system()`, ``cluster`` is nil.
   static func actual(_ connection: any SQLConnection) throws -> ServedLocation {
     let canReadCluster = try connection.integer(
       "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')", [])
@@ -38,14 +37,12 @@ package struct ServedLocation: Hashable, Sendable {
     return place
   }
 
-  /// Where a server last served the store, if one did.
   static func noted(_ connection: any SQLConnection) throws -> ServedLocation? {
     try connection.first(
       "SELECT COALESCE(obj_description(to_regclass('schema_version'), 'pg_class'), '')", []
     ) { ServedLocation(comment: $0.text(0)) } ?? nil
   }
 
-  /// A ``cluster`` of nil matches every cluster.
   func matches(_ other: ServedLocation) -> Bool {
     (database, table) == (other.database, other.table)
       && (cluster == nil || other.cluster == nil || cluster == other.cluster)

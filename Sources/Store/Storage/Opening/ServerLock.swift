@@ -10,10 +10,10 @@ package final class ServerLock: @unchecked Sendable {
   // The descriptor does not change after `init`, and only `deinit` closes it.
   private let descriptor: Int32
 
-  /// Creates the lock file if necessary. The call may block for a tenth of a second.
+  /// The call may block for a tenth of a second. There is a hundredth between two attempts. One is
+  /// not enough for a server, because another process may be testing the lock
+  /// (``isHeld(forStoreAt:)``).
   ///
-  /// - Parameter attempts: a hundredth of a second is between them. One is not enough for a
-  ///   server, because another process may be testing the lock (``isHeld(forStoreAt:)``).
   /// - Throws: ``StoreError/Code/cannotOpen`` if another server has the lock, or if the lock file
   ///   cannot be opened or created.
   package init(forStoreAt path: String, attempts: Int = 10) throws {

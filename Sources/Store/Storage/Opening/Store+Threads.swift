@@ -20,10 +20,7 @@ import SQLEngine
 /// - `petrel.store.limits`: the thread for the limits that servers count together. Only a server on
 ///   PostgreSQL has it.
 extension Store {
-  /// Starts the writing threads last. The first of them takes over `first`, over which the store
-  /// was opened.
-  ///
-  /// - Throws: ``StoreError`` if a connection cannot be opened.
+  /// Starts the writing threads last. The first of them takes over `first`.
   func startThreads(_ opening: StoreOpening, first: sending any SQLConnection) throws {
     try startCluster(opening)
     try startReaders(opening)
@@ -33,7 +30,6 @@ extension Store {
     try startWriters(opening, first: first)
   }
 
-  /// Starts the threads, which are numbered from 0.
   private func startWriters(
     _ opening: StoreOpening, first: sending any SQLConnection
   ) throws {
@@ -50,7 +46,6 @@ extension Store {
     }
   }
 
-  /// Starts also the thread that fills the search cache. A store in memory has neither.
   private func startReaders(_ opening: StoreOpening) throws {
     guard opening.hasReaders else { return }
     let reader = StoreReader(queue: transactions.reads, tally: readTally)
@@ -90,8 +85,6 @@ extension Store {
     ) { checkpointer.work(over: $0.engine) }
   }
 
-  /// Pauses between reads (``StoreConfiguration/Tuning/inspectionPause``), and ends after the last
-  /// page, or when the store is closed or damaged.
   private func startInspection(_ opening: StoreOpening) {
     guard let inspection = opening.inspection, let damage = opening.damage else { return }
     let pause = configuration.tuning.inspectionPause

@@ -83,33 +83,26 @@ public final class Store: Sendable {
 
   let configuration: StoreConfiguration
   let address: PostgreSQLAddress?
-  /// The outages of PostgreSQL, shared by the store's connections.
   let outage: PostgreSQLOutage
-  /// The SQLite file; nil for a store in memory or on PostgreSQL.
   let path: String?
-  /// The record of damage in the file; nil if the store is not in a file.
   let fileDamage: StoreDamage?
   /// PostgreSQL's damage in its own files, despite which the server serves undamaged data. nil for
   /// a store in a file.
   let serverDamage: StoreDamage?
-  /// Does not change while the store is open.
   let context: StoreContext
   let threads: ThreadGroup
   /// The queues of reads and writes.
   let transactions: Transactions
   let readTally = ReadTally()
-  /// The entries that wait for the log's index; nil on PostgreSQL and for a tool, which insert
-  /// each at once.
+  /// nil on PostgreSQL and for a tool, which insert each entry at once.
   let tail: NotificationTail?
-  /// The search cache, always empty on PostgreSQL.
+  /// Always empty on PostgreSQL.
   let searchCache: SearchCache
   /// Requests to make entries of the search cache. A request above the limit is refused, and its
   /// entry not made.
   let fills = JobQueue(limit: 64, role: "entries of the search cache")
-  /// Only for the file of a server: otherwise SQLite copies the log when it commits, and
-  /// PostgreSQL has its own log.
+  /// Only for the file of a server: otherwise SQLite copies the log when it commits.
   let checkpointer: Checkpointer?
-  /// The limits that servers count together; nil unless this is a server on PostgreSQL.
   let limits: StoreLimits?
   let tableSizes: TableSizes?
   /// The cluster's membership and leases; nil if one server uses the store alone.
@@ -178,7 +171,6 @@ public final class Store: Sendable {
     }
   }
 
-  /// Runs `body`, which may block, on a new thread.
   package static func onThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {

@@ -7,14 +7,12 @@ import Synchronization
 /// Servers that share a store compare times by PostgreSQL's clock only. So a wrong clock of a
 /// server does no harm.
 final class StoreClock: Sendable {
-  /// Positive if PostgreSQL's clock is ahead.
   private let milliseconds = Mutex(Int64(0))
 
-  /// The seconds by which PostgreSQL's clock is ahead; 0 before the first comparison.
+  /// In seconds; 0 before the first comparison.
   var offset: Double { Double(milliseconds.withLock { $0 }) / 1_000 }
 
-  /// Compares PostgreSQL's time with the middle of the statement, so the error is at most half of
-  /// its duration.
+  /// The error is at most half of the statement's duration.
   func follow(_ connection: any SQLConnection) throws {
     let before = Timestamp.now.milliseconds
     let time = try connection.integer("SELECT \(Self.expression)", [])

@@ -20,7 +20,6 @@ extension StoreLocation {
     if case .postgreSQL(let address, _) = self { address } else { nil }
   }
 
-  /// The folder; nil if the bytes are kept in memory.
   package var assets: String? {
     switch self {
     case .memory: nil

@@ -6,8 +6,7 @@ public struct StoreMetrics: Sendable {
   public var commits = 0
   /// The number of writes in those transactions. Several writes can share a transaction.
   public var writes = 0
-  /// The transactions rolled back because of the engine, the disk or the connection. A refused
-  /// write does not count.
+  /// Rolled back because of the engine, the disk or the connection; not refused writes.
   public var failures = 0
   /// The reason of the last such failure; nil if a transaction was committed since. For a damaged
   /// store, the damage.
@@ -24,11 +23,9 @@ public struct StoreMetrics: Sendable {
   public var secondsInTransaction: Double?
   /// The writes that wait for a writing thread.
   public var waitingWrites = 0
-  /// The reads that wait for a reading thread. Without reading threads, ``waitingWrites`` counts
-  /// them.
+  /// Without reading threads, ``waitingWrites`` counts them.
   public var waitingReads = 0
-  /// The reads whose callers no longer waited, so that the store abandoned them: before they had
-  /// begun, or under way.
+  /// Reads whose callers no longer waited: before they had begun, or under way.
   public var abandonedReads = (waiting: 0, running: 0)
   /// The bytes in use in the write-ahead log after the last transaction. The file may be larger.
   public var logBytes = 0
@@ -61,10 +58,8 @@ public struct SearchCacheCounts: Sendable, Hashable {
   public var lists = 0
   /// The memory in bytes, at most `searchCacheBytes` of the store's configuration.
   public var size = 0
-  /// The entries made since the store was opened, also those that failed: too large, or
-  /// unreadable.
+  /// Since the store was opened, also those that failed: too large, or unreadable.
   public var made = 0
-  /// The entries removed since the store was opened: the memory was full, or too many records had
-  /// changed.
+  /// Removed because the memory was full, or too many records had changed.
   public var givenUp = 0
 }

@@ -3,24 +3,17 @@ import SQLEngine
 import StoreModel
 
 /// The checks before a store is opened, and the creation of the store's parts.
-///
-/// The initializer of ``Store`` calls the methods in order, and discards the value when the
-/// threads have started.
 struct StoreOpening {
   let location: StoreLocation
   let configuration: StoreConfiguration
-  /// The lock; nil for a tool, and for a store that is not in a file.
+  /// nil for a tool, and for a store that is not in a file.
   let lock: ServerLock?
-  /// The record of damage; nil for a store in memory.
   let damage: StoreDamage?
   let outage = PostgreSQLOutage()
-  /// The pages that remain to be checked while the store is served.
   let inspection: StoreInspection?
 
-  /// Only a file is locked, for a server, and checked.
-  ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if another server has the file open, if the file or its
-  ///   log was removed; ``StoreError/Code/corrupt`` if the file is damaged.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if another server has the file open, or the file or
+  ///   its log was removed; ``StoreError/Code/corrupt`` if the file is damaged.
   init(of location: StoreLocation, by configuration: StoreConfiguration) throws {
     self.location = location
     self.configuration = configuration
@@ -41,10 +34,8 @@ struct StoreOpening {
       }
   }
 
-  /// There must be a store if there are files of its assets.
-  ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the store's file is missing or empty, and the folder
-  ///   of its assets has files.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the store's file is missing or empty, and the
+  ///   folder of its assets has files.
   private static func checkIsNotLost(_ path: String) throws {
     let size = AssetFiles.size(of: path)
     guard size ?? 0 == 0, !Store.hasLog(at: path),
@@ -57,11 +48,7 @@ struct StoreOpening {
         + "store, move that folder away")
   }
 
-  /// For a server, the check of the pages ends after
-  /// ``StoreConfiguration/Tuning/inspectionSeconds``. For a tool, only the log is checked.
-  ///
-  /// - Returns: the check of the remaining pages.
-  /// - Throws: ``StoreError/Code/corrupt`` if damage is found.
+  /// For a tool, only the log is checked. Returns the check of the remaining pages.
   private static func inspect(
     _ path: String, forServing isServer: Bool, by configuration: StoreConfiguration
   ) throws -> StoreInspection? {
@@ -78,7 +65,6 @@ struct StoreOpening {
 
   var writerCount: Int { isSharedServer ? max(1, configuration.writers) : 1 }
 
-  /// A store in memory has only one connection.
   var hasReaders: Bool { location != .memory && configuration.readers > 0 }
 
   // MARK: Connections
@@ -127,7 +113,6 @@ struct StoreOpening {
 
   // MARK: Parts
 
-  /// The memory, if the location has no folder.
   func assetFiles() throws -> any AssetStore {
     guard let directory = location.assets else { return MemoryAssetStore() }
     return try FileAssetStore(
@@ -135,9 +120,7 @@ struct StoreOpening {
       use: configuration.role == .tool ? .tool : location.isShared ? .shared : .alone)
   }
 
-  /// Reads the key of clients' tokens from the store.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` if the store has no such key.
+  /// - Throws: ``StoreError/Code/corrupt`` if the store has no key of clients' tokens.
   func context(
     over connection: any SQLConnection, quotas: StoreQuotas
   ) throws -> StoreContext {
@@ -150,8 +133,7 @@ struct StoreOpening {
       quotas: quotas)
   }
 
-  /// The entries that a former process left. nil on PostgreSQL and for a tool, which insert each
-  /// entry into the index at once.
+  /// The entries that a former process left. nil on PostgreSQL and for a tool.
   func tail(over connection: any SQLConnection) throws -> NotificationTail? {
     guard configuration.role == .server, !location.isShared else { return nil }
     return try NotificationIndexTable.recoverTail(
@@ -165,7 +147,6 @@ struct StoreOpening {
         start: configuration.tuning.checkpointPages, limit: configuration.tuning.logPages))
   }
 
-  /// Returns one queue for reads and writes if there are no reading threads.
   func transactions(
     _ context: StoreContext, checkpointer: Checkpointer?, channel: ServerChannel?
   ) -> Transactions {

@@ -4,21 +4,18 @@ import Synchronization
 
 /// The storage that the tables on PostgreSQL use, looked up in the background.
 package final class TableSizes: Sendable {
-  /// The seconds between two lookups.
+  /// In seconds.
   static let age = 30.0
 
   /// The result and the time of the last lookup.
   private struct State {
-    /// The last result; nil before the first lookup ends, and after a failed one.
     var known: StoreFileSizes?
-    /// The start of the last lookup.
     var looked: ContinuousClock.Instant?
   }
 
   private let state = Mutex(State())
 
-  /// The last result; nil before the first lookup ends, and after a failed one. Starts a lookup
-  /// after ``age``, and does not wait for it.
+  /// Starts a lookup after ``age``, and does not wait for it.
   func current(
     _ look: @escaping @Sendable () async throws -> StoreFileSizes
   ) -> StoreFileSizes? {

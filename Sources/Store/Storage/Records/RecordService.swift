@@ -9,7 +9,6 @@ import StoreModel
 /// lock of its database (``WriteLocks``).
 public struct RecordService: Sendable {
   let transactions: Transactions
-  /// A query chooses the cheapest way by these costs.
   let searchEffort: SearchEffort
 
   /// Carries out the operations in one transaction, and returns one outcome for each, in their
@@ -97,7 +96,6 @@ public struct RecordService: Sendable {
 }
 
 extension RecordModification {
-  /// The records that the operations change or refer to by a reference that needs its target.
   fileprivate var namedRecords: [RecordID] {
     var records: [RecordID] = []
     for operation in operations {

@@ -9,9 +9,8 @@ import StoreModel
 struct RecordTable: Table {
   let transaction: StoreTransaction
 
-  /// The index finds a record by its name. `version` is the number of the latest change. `content`
-  /// has the encoded record without its name, zone, type and change tag
-  /// (``RowEncoder/encodeContent(of:)``).
+  /// `version` is the number of the latest change. `content` has the encoded record without its
+  /// name, zone, type and change tag (``RowEncoder/encodeContent(of:)``).
   static let definition = [
     """
     CREATE TABLE records (
@@ -32,8 +31,6 @@ struct RecordTable: Table {
 
   // MARK: Reading
 
-  /// - Throws: ``StoreError/Code/corrupt`` if the content is damaged, or the type or zone is
-  ///   unknown.
   func record(_ row: StoredRecord.Row, in database: DatabaseID) throws -> StoredRecord {
     let recordID = RecordID(
       recordName: row.recordName,
@@ -55,8 +52,6 @@ struct RecordTable: Table {
       version: row.version, contentSize: row.content.count)
   }
 
-  /// For a number that an index contains.
-  ///
   /// - Throws: ``StoreError/Code/corrupt`` if there is none.
   func record(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord {
     guard let record = try existingRecord(numbered: number, in: database) else {
@@ -71,8 +66,8 @@ struct RecordTable: Table {
     ).map { try record($0, in: database) }
   }
 
-  /// Finds records whose content has a user's name, which no index does, by a scan of the next
-  /// `count`. Returns their numbers and that of the last scanned record; nil if no records follow.
+  /// Finds records whose content has a user's name by a scan of the next `count`. Returns also the
+  /// last scanned record; nil if no records follow.
   func naming(
     _ user: String, after number: Int64, examining count: Int64, limit: Int64 = .max,
     in database: DatabaseID
@@ -126,7 +121,6 @@ struct RecordTable: Table {
     try row(named: recordName, inZone: zoneNumber, of: database)?.number
   }
 
-  /// Reads at most `limit` index entries.
   func count(inZone zoneNumber: Int64, of database: DatabaseID, limit: Int) throws -> Int {
     try connection.first(
       Self.sql.count, [.id(database), .integer(zoneNumber), .integer(Int64(limit))]
@@ -137,8 +131,7 @@ struct RecordTable: Table {
     try connection.first(Self.sql.name, [.id(database), .integer(number)]) { $0.text(0) }
   }
 
-  /// The records with a `deleteSelf` reference to a record (``ReferenceTable``), last created
-  /// first.
+  /// Records that were created last come first (``ReferenceTable``).
   func holders(
     ofReferencesTo recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> [StoredRecord] {
@@ -185,7 +178,6 @@ struct RecordTable: Table {
     }
   }
 
-  /// Records of any type in the order of their versions.
   func rows(
     changedAfter version: Int64, inZone zone: Int64, of database: DatabaseID, limit: Int
   ) throws -> [StoredRecord.Row] {
@@ -196,8 +188,6 @@ struct RecordTable: Table {
       ], StoredRecord.Row.init)
   }
 
-  /// The records after a position of the value index (``ValueIndexTable``), with the keys of their
-  /// values.
   func rows(
     indexedBy field: Int64, after position: TypeScan.Position, limit: Int
   ) throws -> [(row: StoredRecord.Row, key: [UInt8])] {
@@ -228,7 +218,6 @@ struct RecordTable: Table {
     return true
   }
 
-  /// Notes a record that a statement has found by another key than its name.
   private func note(_ stored: StoredRecord?, for key: WriteSet.RecordKey) {
     guard let stored, transaction.writes.records[key] == nil else { return }
     transaction.writes.records.note(StoredRecord.Row(of: stored), for: key)
@@ -362,9 +351,8 @@ struct RecordTable: Table {
     }
     let deletion = RowStatement(
       deletingFrom: "records", by: ["database_id": .integer, "record_number": .integer])
-    /// Records by the names of their zones and their own, with tombstones. A missing zone gives no
-    /// row. The arguments are the database, the zone's name and owner, the record's name, and a
-    /// number to recognise the row.
+    /// A missing zone gives no row. The arguments are the database, the zone's name and owner, the
+    /// record's name, and a number to recognise the row.
     let wanted = RowQuery([.integer, .text, .text, .text, .integer]) {
       """
       SELECT c5, zones.zone_number, records.record_number, records.type_number, records.version,
@@ -392,6 +380,5 @@ struct RecordTable: Table {
 }
 
 extension StoredRecord {
-  /// The columns of ``Row``, to which the caller appends a condition.
   static let selection = "SELECT \(columns) FROM records"
 }

@@ -15,8 +15,6 @@ struct RecordWriter {
   /// 0 before the first change of this writer.
   private(set) var latest: Int64 = 0
 
-  /// Nothing is decided yet.
-  ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted, or was a short time
   ///   ago; ``StoreError/Code/notFound`` if there is no such database.
   init(
@@ -33,12 +31,10 @@ struct RecordWriter {
 
   // MARK: Numbers
 
-  /// Draws a number that is no version of a record, such as that of a link.
   func drawNumber() throws -> Int64 {
     try DatabaseTable(transaction: transaction).nextNumber(of: database)
   }
 
-  /// The version of the changed record.
   private mutating func drawVersion() throws -> Int64 {
     latest = try drawNumber()
     return latest
@@ -50,8 +46,7 @@ struct RecordWriter {
 
   // MARK: Writes
 
-  /// Returns the version of the new record; nil, without a write, if the zone has a record of this
-  /// name.
+  /// Returns nil if the zone has a record of this name.
   mutating func insert(_ creation: RecordCreation, inZone zone: Int64) throws -> Int64? {
     let records = RecordTable(transaction: transaction)
     guard try !records.contains(creation.recordName, inZone: zone, of: database) else { return nil }
@@ -72,8 +67,7 @@ struct RecordWriter {
     return version
   }
 
-  /// Adds the record type and fields that the schema does not have yet. Returns the record with
-  /// its change tag.
+  /// Adds the record type and fields that the schema does not have yet.
   mutating func save(_ save: RecordSave) throws -> Record {
     let types = RecordTypeTable(transaction: transaction)
     var record = save.record
@@ -108,12 +102,8 @@ struct RecordWriter {
     return record
   }
 
-  /// The record gets a new version; its dates stay the same.
-  ///
-  /// - Parameters:
-  ///   - departed: the users whose part in a share ends with the change.
-  ///   - change: must not change the values of fields.
-  /// - Throws: ``StoreError/Code/corrupt`` if the schema does not have the record's type.
+  /// The record gets a new version; its dates stay the same. `departed` are the users whose part in
+  /// a share ends. `change` must not change the values of fields.
   @discardableResult
   mutating func update(
     _ current: StoredRecord, departed: [String] = [], _ change: (inout Record) -> Void = { _ in }
@@ -126,8 +116,7 @@ struct RecordWriter {
     return record
   }
 
-  /// Gives the parent of a saved record a new change tag. Change feeds have the parent again, but
-  /// no subscription fires for it.
+  /// Change feeds have the parent again, but no subscription fires for it.
   mutating func raiseParent(_ name: String, inZone zone: Int64) throws {
     let parent = try RecordTable(transaction: transaction).record(
       named: name, inZone: zone, of: database)
@@ -206,7 +195,6 @@ struct RecordWriter {
     return deletion
   }
 
-  /// Adds the change in size to the bytes of the database. A new record has no tombstone.
   private func write(_ stored: StoredRecord, over current: StoredRecord?) throws {
     var encoder = RowEncoder(reserving: 256)
     encoder.encodeContent(of: stored.record)
@@ -224,8 +212,7 @@ struct RecordWriter {
     }
   }
 
-  /// Writes nothing if nobody learns of the change; `record` is evaluated only if the change is
-  /// written. It is the saved record, or the deleted one as it was.
+  /// Writes nothing if nobody learns of the change.
   private func post(
     _ event: ChangeEvent, record: @autoclosure () -> Record, sequence: Int64,
     audience: ShareAudience
@@ -249,7 +236,6 @@ struct RecordWriter {
     let latest: Int64
   }
 
-  /// See ``StoreTransaction/mark(_:)``.
   func mark(_ name: String) throws -> Mark {
     Mark(transaction: try transaction.mark(name), latest: latest)
   }
@@ -259,13 +245,11 @@ struct RecordWriter {
     latest = mark.latest
   }
 
-  /// Keeps what came after the state.
   func release(_ mark: Mark) throws { try transaction.release(mark.transaction) }
 }
 
 /// The deleted records, and the roots that changed.
 struct RecordDeletion {
   var names: [String] = []
-  /// The roots of shares that ended, with new change tags.
   var unsharedRoots: [Record] = []
 }

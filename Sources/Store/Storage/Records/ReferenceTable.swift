@@ -67,7 +67,6 @@ struct ReferenceTable: Table {
     try decide(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
 
-  /// The columns of the primary key: `$1` to `$4`.
   private func edge(
     to target: String, of stored: StoredRecord, in database: DatabaseID
   ) -> [SQLValue] {

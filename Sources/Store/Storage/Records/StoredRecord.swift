@@ -4,18 +4,14 @@ import StoreModel
 
 /// A record with the numbers by which the store finds it.
 struct StoredRecord {
-  /// Identifies the record in the value index: see ``RecordTable``.
   var number: Int64
   var zoneNumber: Int64
-  /// The record as clients see it, with its change tag.
   var record: Record
   var typeNumber: Int64
-  /// The number of the latest change.
   var version: Int64
-  /// The bytes of the row's content; 0 for a record that is not encoded yet.
+  /// 0 for a record that is not encoded yet.
   var contentSize = 0
 
-  /// The columns of ``Row``, in the order of its properties.
   static let columns = """
     records.record_number, records.zone_number, records.record_name, records.type_number, \
     records.version, records.content
@@ -42,7 +38,6 @@ struct StoredRecord {
       self.content = content
     }
 
-    /// Creates a row without content, for a record that is to be replaced or deleted.
     init(of stored: StoredRecord) {
       self.init(
         number: stored.number, zoneNumber: stored.zoneNumber,

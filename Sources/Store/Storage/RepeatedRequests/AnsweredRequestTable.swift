@@ -6,12 +6,11 @@ import StoreModel
 /// client that gets no answer sends its request again with the same ID. Rows are kept for
 /// ``Retention/answeredRequests``.
 ///
-/// `answered` is the time of the latest attempt with operations to carry out, in milliseconds
-/// since 1970. `done` has a byte for each operation: 1 if any attempt carried it out, otherwise 0.
+/// `answered` is the time of the latest attempt with operations to carry out. `done` has a byte for
+/// each operation: 1 if any attempt carried it out, otherwise 0.
 struct AnsweredRequestTable: Table {
   let transaction: StoreTransaction
 
-  /// The requests, with an index that finds old ones.
   static let definition = [
     """
     CREATE TABLE answered_requests (
@@ -28,8 +27,7 @@ struct AnsweredRequestTable: Table {
     var answered: Timestamp
   }
 
-  /// Returns the column `done` of a request: 1 for each operation that was carried out, 0 for the
-  /// others. The result is nil if no operation of the request was carried out yet.
+  /// nil if no operation of the request was carried out yet.
   func done(in request: AnsweredRequest) throws -> [UInt8]? {
     if let known = transaction.writes.answeredRequests[request] { return known.row?.done }
     let row = try transaction.besidesWriteSet {
@@ -41,10 +39,7 @@ struct AnsweredRequestTable: Table {
     return row?.done
   }
 
-  /// Decides which operations of a request were carried out, and when. The row replaces that of an
-  /// earlier attempt.
-  ///
-  /// - Parameter done: 1 for each operation that any attempt carried out, 0 for the others.
+  /// The row replaces that of an earlier attempt.
   func keep(_ done: [UInt8], of request: AnsweredRequest, at timestamp: Timestamp) {
     transaction.writes.answeredRequests.decide(Row(done: done, answered: timestamp), for: request)
   }
@@ -64,10 +59,7 @@ struct AnsweredRequestTable: Table {
     try rows.finish(in: connection)
   }
 
-  /// Returns requests that were answered before a time, the oldest first, at most
-  /// ``Retention/batch``.
-  ///
-  /// - Parameter horizon: the time in milliseconds since 1970.
+  /// The oldest first, at most ``Retention/batch``.
   func old(before horizon: Int64) throws -> [AnsweredRequest] {
     try connection.rows(
       sql.old, [.integer(horizon), .integer(Retention.batch)], AnsweredRequest.init(row:))
@@ -85,8 +77,7 @@ struct AnsweredRequestTable: Table {
       SELECT done, answered FROM answered_requests
       WHERE database_id = $1 AND requester = $2 AND request_id = $3
       """
-    /// The earlier attempts of requests. The last argument is a number by which the caller recognises
-    /// the row.
+    /// The last argument is a number by which the caller recognises the row.
     let attempts = RowQuery([.integer, .text, .text, .integer]) {
       """
       SELECT c4, done, answered FROM \($0)
@@ -114,19 +105,15 @@ struct AnsweredRequestTable: Table {
 /// The key of a request in ``AnsweredRequestTable``. Two users may choose the same request ID.
 struct AnsweredRequest: InDatabase, Hashable {
   var database: DatabaseID
-  /// The record name of the user who made the request.
   var requester: String
-  /// The ID that the client chose.
   var requestID: String
 
-  /// The arguments for the primary key.
   fileprivate var key: [SQLValue] {
     [.id(database), .text(requester), .text(requestID)]
   }
 }
 
 extension AnsweredRequest {
-  /// Returns nil for a request without an ID.
   init?(of modification: RecordModification) {
     guard let requestID = modification.requestID else { return nil }
     self.init(
@@ -134,7 +121,6 @@ extension AnsweredRequest {
       requestID: requestID)
   }
 
-  /// Reads the columns of the key: database, requester and request ID.
   fileprivate init(row: any SQLRow) {
     self.init(database: row.database(0), requester: row.text(1), requestID: row.text(2))
   }

@@ -104,7 +104,6 @@ struct RepeatableModification {
     }
   }
 
-  /// The record as the participant of a share sees it now.
   private func participantsOutcome(
     of stored: StoredRecord, in modification: RecordModification, at address: DatabaseAddress
   ) throws -> RecordOutcome {

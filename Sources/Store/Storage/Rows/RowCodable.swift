@@ -22,7 +22,6 @@
 /// A new field needs a tag above all earlier ones. The tag, the type and the default of a field
 /// must not change after a release.
 protocol RowCodable: RowPart {
-  /// The type's name in errors.
   static var rowName: StaticString { get }
 
   /// Calls the coder for each field, in the order of the tags. Encoding leaves the value as it is.
@@ -101,11 +100,6 @@ extension RowCodable {
   }
 
   /// Decodes the result of ``row(reserving:)``.
-  ///
-  /// - Parameters:
-  ///   - tags: the fields to decode; the others stay ``RowPart/blank``.
-  ///   - name: the name of the stored item in errors.
-  /// - Throws: ``StoreError/Code/corrupt`` for damaged bytes.
   init(row bytes: [UInt8], only tags: RowTags = .all, named name: String? = nil) throws {
     var decoder = try RowDecoder(bytes, of: "\(Self.rowName)", named: name)
     self = Self.blank

@@ -12,8 +12,6 @@ extension RowEncoder {
     encode(subscriptionID)
   }
 
-  /// Encodes everything but the ID.
-  ///
   /// - Parameter carriesLastValues: whether a deleted record has the last values of the fields in
   ///   the subscription's desired keys.
   mutating func encodeNotificationRest(
@@ -28,7 +26,6 @@ extension RowEncoder {
 }
 
 extension SubscriptionNotification {
-  /// The bytes for the column `content`.
   var storedContent: [UInt8] {
     var encoder = RowEncoder(reserving: 384)
     var subscription = subscription
@@ -38,7 +35,6 @@ extension SubscriptionNotification {
     return encoder.bytes
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` for damaged bytes.
   init(stored content: [UInt8], database: DatabaseAddress, subscriber: String) throws {
     var decoder = try RowDecoder(content, of: "notification")
     var subscription = Subscription.blank

@@ -81,7 +81,6 @@ extension SystemField: RowName {
 
 /// A type stored by the names of its values. An unknown name is ``StoreError/Code/corrupt``.
 protocol RowName: RowPart, RawRepresentable where RawValue == String {
-  /// The type's name in errors.
   static var rowName: StaticString { get }
 }
 
@@ -99,7 +98,6 @@ extension RowName {
 }
 
 extension RowEncoder {
-  /// Encodes a query with its length, inside a value without tags.
   mutating func encode(_ query: Query) {
     var query = query
     query.write(to: &self)

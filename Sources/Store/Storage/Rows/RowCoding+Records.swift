@@ -17,7 +17,6 @@ extension RowEncoder {
     }
   }
 
-  /// Encodes a record as a part of a change.
   mutating func encode(_ record: Record) {
     encode(record.recordID.recordName)
     encode(record.recordID.zoneID)
@@ -26,7 +25,6 @@ extension RowEncoder {
     encodeContent(of: record)
   }
 
-  /// Encodes a change for the outbox and the notification log.
   mutating func encode(_ change: Change) {
     encode(byte: UInt8(change.event.rawValue))
     encode(change.zoneID)
@@ -71,7 +69,6 @@ extension Record.Stamp {
 }
 
 extension Change {
-  /// - Throws: ``StoreError/Code/corrupt`` for an unknown event or damaged bytes.
   init(from decoder: inout RowDecoder) throws {
     let code = try decoder.decodeByte()
     guard let event = ChangeEvent(rawValue: Int(code)) else {

@@ -4,7 +4,6 @@ import StoreModel
 
 /// The settings of a share that no statement searches.
 struct ShareSettings: RowCodable {
-  /// The owner's identifier among the participants.
   var ownerID = ""
   /// Whether requests for access are ignored.
   var deniesAccessRequests = true
@@ -22,13 +21,10 @@ struct ShareSettings: RowCodable {
 struct ParticipantDetails: RowCodable {
   /// The address or the name by which the participant was added.
   var lookup: UserLookup?
-  /// The participant had requested access before.
   var isApprovedRequester = false
-  /// When a save added the participant.
   var added: Timestamp?
-  /// The link for a single use; nil for a participant with an identity.
+  /// For a single use; nil for a participant with an identity.
   var link: Int64?
-  /// When a change removed the participant.
   var removed: Timestamp?
 
   static let rowName: StaticString = "participant"

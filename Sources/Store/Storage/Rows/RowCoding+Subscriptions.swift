@@ -5,7 +5,6 @@ extension Subscription: RowCodable {
   static let blank = Subscription(subscriptionID: "", kind: .database(recordType: nil))
 
   static let idTag = RowTags(1)
-  /// A row has one of these fields.
   static let kindTags = RowTags(2, 3, 4)
 
   mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure) {

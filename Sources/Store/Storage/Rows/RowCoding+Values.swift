@@ -14,7 +14,6 @@ extension RowEncoder {
     }
   }
 
-  /// Encodes a value that is no list.
   private mutating func encodeContent(of value: RecordValue, in form: ValueForm) {
     switch value {
     case .string(let text): encode(text)
@@ -70,7 +69,6 @@ extension RowEncoder {
 }
 
 extension RowDecoder {
-  /// Decodes a value, and whether it is marked as encrypted.
   mutating func decodeMarkedValue() throws -> (RecordValue, isEncrypted: Bool) {
     let form = try ValueForm(from: &self)
     return (try RecordValue(in: form, from: &self), form.isEncrypted)
@@ -95,7 +93,6 @@ extension RecordValue {
     }
   }
 
-  /// Decodes a value that is no list.
   private init(elementIn form: ValueForm, from decoder: inout RowDecoder) throws {
     self =
       switch form.type.element {
@@ -138,7 +135,6 @@ extension ZoneID {
 }
 
 extension Reference {
-  /// - Throws: ``StoreError/Code/corrupt`` for an unknown action.
   init(from decoder: inout RowDecoder) throws {
     let recordName = try decoder.decodeText()
     let zoneID = try decoder.decodeOptional { try ZoneID(from: &$0) }
@@ -171,7 +167,6 @@ extension Reference.Action {
     }
   }
 
-  /// Returns nil for an unknown code.
   fileprivate init?(rowCode: UInt8) {
     guard let action = Self.allCases.first(where: { $0.rowCode == rowCode }) else { return nil }
     self = action

@@ -13,7 +13,6 @@ extension RowDecoder: RowCoder {
     /// How many cases of the current enum ``RowCodable/code(_:)`` has asked for, and how many of
     /// them the row has.
     var choices = (asked: 0, found: 0)
-    /// The name of the row's type in errors.
     var row: StaticString?
     var field: StaticString?
 
@@ -90,7 +89,6 @@ extension RowDecoder: RowCoder {
 
   // MARK: Keys
 
-  /// Returns false if the row has no field with this tag; `part` then stays as it is.
   private mutating func decode<Part: RowPart>(
     _ tag: UInt8, _ name: StaticString, _ part: inout Part
   ) throws -> Bool {
@@ -101,13 +99,11 @@ extension RowDecoder: RowCoder {
     return true
   }
 
-  /// Returns false if the row has no field with this tag.
   private mutating func seek(_ tag: UInt8) throws -> Bool {
     while fields.tag < tag { try skipField() }
     return fields.tag == tag
   }
 
-  /// Notes the name for errors, and checks the kind.
   private mutating func begin(_ name: StaticString, _ wire: RowWire) throws {
     fields.field = name
     guard fields.wire == wire else { throw damaged("has content of an unexpected type") }

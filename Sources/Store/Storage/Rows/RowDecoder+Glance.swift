@@ -4,7 +4,6 @@ import CloudKitModel
 /// each *candidate*, a record that may match. It decodes the whole record later, if the record is
 /// on the page.
 struct RecordGlance {
-  /// The needed fields; nil for all.
   private(set) var fields: Set<String>? = []
   /// The names as UTF-8, compared without making a `String` of each in a row; nil for all fields.
   private let names: [(bytes: [UInt8], name: String)]?
@@ -37,7 +36,6 @@ struct RecordGlance {
     names = fields?.map { (Array($0.utf8), $0) }
   }
 
-  /// Returns nil for a field that is not needed.
   fileprivate func decodeName(_ decoder: inout RowDecoder) throws -> String? {
     guard let names else { return try decoder.decodeText() }
     let bytes = try decoder.take(try decoder.decodeCount())
@@ -97,7 +95,6 @@ extension RowDecoder {
     for _ in 0..<(form.type.isList ? try decodeCount() : 1) { try skipElement(in: form) }
   }
 
-  /// Skips a value that is no list.
   private mutating func skipElement(in form: ValueForm) throws {
     switch form.type.element {
     case .string, .bytes: try skipBytes()

@@ -20,12 +20,9 @@ struct RowDecoder {
   /// The end of the part that is being decoded: the whole blob, or a field.
   private var end: Int
   var fields = Fields()
-  /// The kind of the stored item, such as `record`, for errors.
   private let role: String
-  /// The name of the stored item in errors.
   private let name: String?
 
-  /// - Throws: ``StoreError/Code/corrupt`` for an unknown version.
   init(_ bytes: [UInt8], of role: String, named name: String? = nil) throws {
     self.bytes = bytes
     end = bytes.count
@@ -37,8 +34,7 @@ struct RowDecoder {
     }
   }
 
-  /// The text names the stored item, the field and the position. `what` is the damage as the end
-  /// of a sentence, such as `ends too early`.
+  /// `what` is the end of a sentence, such as `ends too early`.
   func damaged(_ what: String) -> StoreError {
     let name = name.map { " '\($0)'" } ?? ""
     let row = fields.row.map { " (\($0))" } ?? ""
@@ -49,10 +45,8 @@ struct RowDecoder {
     )
   }
 
-  /// All bytes of the blob, or of the field that ``enter(_:)`` began.
   var isAtEnd: Bool { position == end }
 
-  /// - Throws: ``StoreError/Code/corrupt`` if bytes are left.
   func finish() throws {
     guard isAtEnd else { throw damaged("is longer than its content") }
   }
@@ -135,7 +129,6 @@ struct RowDecoder {
     return values
   }
 
-  /// Returns bytes without copying them.
   mutating func take(_ count: Int) throws -> ArraySlice<UInt8> {
     guard count <= end - position else { throw damaged("ends too early") }
     defer { position += count }
@@ -149,7 +142,6 @@ struct RowDecoder {
     return end
   }
 
-  /// `end` is the result of ``enter(_:)``.
   mutating func leave(to end: Int) {
     self.end = end
   }

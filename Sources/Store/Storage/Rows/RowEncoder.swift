@@ -16,10 +16,8 @@ struct RowEncoder {
   static let version: UInt8 = 1
 
   private(set) var bytes: [UInt8]
-  /// The fields of the present ``RowCodable`` to encode.
   var tags = RowTags.all
 
-  /// `capacity` is the expected size in bytes.
   init(reserving capacity: Int = 192) {
     bytes = []
     bytes.reserveCapacity(capacity)
@@ -43,7 +41,6 @@ struct RowEncoder {
     encodeUnsigned(UInt64(count))
   }
 
-  /// Encodes a double; a NaN keeps its bits.
   mutating func encode(_ double: Double) {
     withUnsafeBytes(of: double.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
   }
@@ -58,7 +55,6 @@ struct RowEncoder {
     bytes.append(contentsOf: data)
   }
 
-  /// Appends a blob without the version byte.
   mutating func append(encoded bytes: ArraySlice<UInt8>) {
     self.bytes.append(contentsOf: bytes)
   }
@@ -118,8 +114,6 @@ struct RowEncoder {
 }
 
 extension RowEncoder: RowCoder {
-  /// Encodes fields in the order of the tags. The value stays as it is, but
-  /// ``RowCodable/code(_:)`` is mutating.
   mutating func encodeFields<Value: RowCodable>(of value: inout Value, only tags: RowTags = .all) {
     let outer = self.tags
     self.tags = tags
@@ -161,7 +155,6 @@ extension RowEncoder: RowCoder {
 
   mutating func endChoice() {}
 
-  /// The number of bytes comes first.
   mutating func encodeNested(_ encode: (inout RowEncoder) -> Void) {
     let begin = reserveLength()
     encode(&self)

@@ -5,7 +5,6 @@ import CloudKitModel
 enum RowWire: UInt8 {
   /// An integer of variable length, or a flag byte.
   case number = 0
-  /// A double.
   case eightBytes = 1
   /// A length, then that many bytes.
   case bytes = 2
@@ -13,14 +12,10 @@ enum RowWire: UInt8 {
 
 /// The content of a field of a ``RowCodable``.
 protocol RowPart: Sendable, Equatable {
-  /// The kind of the content, which must not change after a release.
   static var wire: RowWire { get }
-  /// A value that decoding starts from.
   static var blank: Self { get }
-  /// Content of the kind ``RowWire/bytes`` begins with its length. Mutating because
-  /// ``RowCodable/code(_:)`` is, but leaves the value as it is.
+  /// Content of the kind ``RowWire/bytes`` begins with its length.
   mutating func write(to encoder: inout RowEncoder)
-  /// - Throws: ``StoreError/Code/corrupt`` for damaged bytes.
   mutating func read(from decoder: inout RowDecoder) throws
 }
 

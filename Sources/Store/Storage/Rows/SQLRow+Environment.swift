@@ -9,7 +9,6 @@ extension SQLRow {
   func time(_ column: Int32) -> Timestamp { Timestamp(milliseconds: integer(column)) }
   func optionalTime(_ column: Int32) -> Timestamp? { isNull(column) ? nil : time(column) }
 
-  /// - Throws: ``StoreError/Code/corrupt`` for an unknown name.
   func environment(_ column: Int32) throws -> ContainerEnvironment {
     guard let environment = ContainerEnvironment(rawValue: text(column)) else {
       throw StoreError(.corrupt, "the store has the unknown environment '\(text(column))'")
@@ -19,14 +18,13 @@ extension SQLRow {
 }
 
 extension SQLConnection {
-  /// Returns the number in the first column of the first row; 0 without a row.
+  /// Returns 0 without a row.
   func count(_ statement: Statement, _ arguments: [SQLValue]) throws -> Int {
     Int(try integer(statement, arguments) ?? 0)
   }
 }
 
 extension ContainerPlace {
-  /// Reads the first two columns.
   init(row: any SQLRow) throws {
     self.init(container: row.text(0), environment: try row.environment(1))
   }

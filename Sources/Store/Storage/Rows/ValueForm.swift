@@ -6,12 +6,10 @@ struct ValueForm {
   /// The seconds beyond the millisecond follow each date, as a double. Only dates of encrypted
   /// fields have them.
   let isPrecise: Bool
-  /// Whether the client encrypted the value.
   let isEncrypted: Bool
 
   private static let listMark: UInt8 = 0x80
   private static let encryptionMark: UInt8 = 0x40
-  /// The code of precise dates, in place of the code of the type.
   private static let preciseCode: UInt8 = 0x20
 
   init(of value: RecordValue, isEncrypted: Bool) {
@@ -20,7 +18,6 @@ struct ValueForm {
     self.isEncrypted = isEncrypted
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` for an unknown type.
   init(from decoder: inout RowDecoder) throws {
     let code = try decoder.decodeByte()
     let element = code & ~(Self.listMark | Self.encryptionMark)
@@ -54,7 +51,6 @@ extension ValueType {
     }
   }
 
-  /// Returns nil for an unknown code.
   fileprivate init?(rowCode: UInt8) {
     guard let type = Self.allCases.first(where: { $0.rowCode == rowCode }) else { return nil }
     self = type

@@ -21,29 +21,24 @@ final class Catalog {
   /// The IDs of at most 50,000 zones; a full cache is emptied. A number is never given to another
   /// zone.
   var zoneIDs: [ZoneKey: ZoneID] = [:]
-  /// The types by name, without those that were dropped from their schemas.
   var types: [RecordTypeKey: RecordTypeEntry] = [:]
   /// The types by number, with dropped ones, whose numbers tombstones (the rows of deleted
   /// records) still have.
   var typesByNumber: [Int64: RecordTypeEntry] = [:]
-  /// The numbers in ``PushRouteTable``, which never change.
   var routes: [DeliveryRoute: DeliveryRoute.ID] = [:]
   /// The roles of at most 50,000 users, with the system's; a full cache is emptied.
   var roles: [MemberKey: Set<String>] = [:]
-  /// The hashes of users who are being deleted or were recently, as of ``version``.
   var deletedUsers: Set<[UInt8]>?
   /// The catalog version of types, roles and deleted users. The store raises it when one of them
   /// changes (``CounterTable/raiseCatalogVersion()``).
   var version: Int64?
 
-  /// Copies what a transaction never changes.
   init(of other: Catalog? = nil) {
     guard let other else { return }
     (addresses, listeners, routes) = (other.addresses, other.listeners, other.routes)
     version = other.version
   }
 
-  /// Forgets what ``version`` stands for.
   func forgetSchemas() {
     types = [:]
     typesByNumber = [:]
@@ -53,7 +48,6 @@ final class Catalog {
 
   /// The possible listeners of a database's changes.
   struct Listeners {
-    /// The subscription version of the database at which this was read.
     var version: Int64
     var isSubscribed: Bool
     var hasShares: Bool
@@ -62,7 +56,6 @@ final class Catalog {
   /// The key of a zone: its number in a database.
   struct ZoneKey: Hashable {
     var database: DatabaseID
-    /// The zone's number, unique in the database only.
     var number: Int64
   }
 

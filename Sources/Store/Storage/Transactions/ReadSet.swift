@@ -6,15 +6,10 @@ import StoreModel
 /// transaction in one round trip.
 struct ReadNeeds: Sendable {
   var database: DatabaseID
-  /// The records that the write changes or refers to.
   var records: [RecordID] = []
-  /// The name of the request; nil if it has no ID.
   var request: AnsweredRequest?
-  /// The number of the last change that the write dispatches; nil if it dispatches none.
   var dispatchedThrough: Int64?
-  /// The users to whose devices notifications are pushed.
   var recipients: Set<String> = []
-  /// The time at which the devices must be registered.
   var timestamp = Timestamp(milliseconds: 0)
 }
 
@@ -31,7 +26,6 @@ struct ReadSet {
   var leases: [DatabaseID: [DispatchLease]] = [:]
   /// The first use takes a position away, since it moves then.
   var waiting: [DatabaseID: Waiting] = [:]
-  /// The devices of users, with the numbers of their tokens.
   var targets: [UserOfDatabase: [(DeviceToken, number: Int64?)]] = [:]
 
   /// Forgets tables that a statement changes.
@@ -45,7 +39,6 @@ struct ReadSet {
 
 /// The queries that begin a transaction on PostgreSQL.
 struct BeginningQueries {
-  /// A query with the reader of its rows.
   private typealias Query = (query: RowQuery, note: (any SQLRow) throws -> Void)
 
   /// The records that are read at once. A job reads further ones by itself.
@@ -56,7 +49,6 @@ struct BeginningQueries {
 
   /// The queries that take locks come first, so that the others read what earlier holders
   /// committed.
-  ///
   init(of transaction: StoreTransaction, locking locks: WriteLocks, _ time: LockTime) {
     self.transaction = transaction
     if locks.reach >= .reference { add(RowQuery(CounterTable.sql.referenceLock)) { _ in } }
@@ -145,7 +137,6 @@ struct BeginningQueries {
     }
   }
 
-  /// Adds the query for the earlier attempts of requests.
   private mutating func addRequests(_ requests: [AnsweredRequest]) {
     // PostgreSQL has no text with U+0000.
     let requests = requests.filter { !$0.requestID.utf8.contains(0) }
@@ -167,7 +158,6 @@ struct BeginningQueries {
     }
   }
 
-  /// Adds the leases of databases whose changes somebody may learn of, or are dispatched.
   private mutating func addLeases(of needs: [(ReadNeeds, DatabaseAddress)]) {
     guard transaction.context.identity != nil else { return }
     let databases = Set(

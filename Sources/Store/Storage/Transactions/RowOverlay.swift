@@ -12,7 +12,6 @@ struct RowOverlay<Key: Hashable, Row> {
     fileprivate var period = 0
   }
 
-  /// A state to which the overlay can return.
   typealias Mark = Int
 
   private var entries: [Key: Entry] = [:]
@@ -20,7 +19,6 @@ struct RowOverlay<Key: Hashable, Row> {
   private var log: [(key: Key, before: Entry?)] = []
   private var period = 0
 
-  /// Returns nil if the row was neither read nor decided on.
   subscript(key: Key) -> Entry? { entries[key] }
   var hasChanges: Bool { !log.isEmpty }
   var isKnown: Bool { !entries.isEmpty }
@@ -45,7 +43,6 @@ struct RowOverlay<Key: Hashable, Row> {
     entry = Entry(stored: entry?.stored, row: row, isChanged: true, period: period)
   }
 
-  /// Begins a period.
   mutating func mark() -> Mark {
     period += 1
     return log.count

@@ -11,14 +11,10 @@
 /// ``StoreWriter`` updates it after the commit.
 struct StoreCaches {
   let catalog = Catalog()
-  /// The entries that wait to be filed; nil if each is filed at once.
   var tail: NotificationTail?
-  /// The search cache; nil for writers, and on a shared store.
   var searchCache: SearchCache?
-  /// Asks another thread to make an entry of ``searchCache``.
   var fillSearchCache: (@Sendable (SearchCacheEntry.Name) -> Void)?
 
-  /// Updates ``tail``, after the commit.
   func committed(_ transaction: StoreTransaction) {
     tail?.apply(transaction.tailChange)
   }

@@ -8,9 +8,7 @@ final class StoreConnection {
   let gate: StatementGate
   /// ``Catalog/tables``, for the gate.
   let cachedTables: StatementGate.Tables
-  /// The constants, shared by all connections.
   let context: StoreContext
-  /// The caches, which outlive a transaction.
   let caches: StoreCaches
 
   /// No other thread uses the engine's connection. By default, there is neither a tail of the

@@ -6,24 +6,18 @@ import StoreModel
 final class StoreContext: Sendable {
   /// The identifiers of changes and users, random unless a test sets another function.
   let makeUUID: @Sendable () -> UUID
-  /// Seals texts that clients keep, such as change tokens and continuation markers.
   let tokens: TokenCipher
   let changeTags: ChangeTags
-  /// The server that commits through this store; nil if it uses the store alone.
   let identity: ServerIdentity?
-  /// Whether databases are distributed over nodes: see ``StoreDistribution``.
   let isDistributed: Bool
-  /// Environments in which saving a record creates no record type or field.
   let fixedEnvironments: Set<ContainerEnvironment>
   let quotas: StoreQuotas
   let historyLimits: ChangeHistoryLimits
-  /// In milliseconds, for a transaction that locks databases before it reads them, and for its
-  /// repetition after PostgreSQL has ended it (``StoreConfiguration/Tuning``).
+  /// In milliseconds. The second is for a repetition after PostgreSQL has ended the transaction.
   let idleTimeouts: (locked: Int64, repeated: Int64)
   /// Replaces the database's clock in tests: nanoseconds since 1970.
   let steeredTime: (@Sendable () -> Int64)?
 
-  /// - Throws: an error if the key of the change tags cannot be made.
   init(
     _ configuration: StoreConfiguration, tokens: TokenCipher, identity: ServerIdentity?,
     isDistributed: Bool, quotas: StoreQuotas

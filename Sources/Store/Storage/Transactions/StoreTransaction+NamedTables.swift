@@ -4,7 +4,6 @@ import StoreModel
 
 /// Statements for the rows of a database with a user record name in their `content`.
 struct NamingStatements {
-  /// The last number of a batch.
   let end: Statement
   private let onSQLite: Statement
   private let onPostgreSQL: Statement
@@ -56,9 +55,8 @@ struct PlaceStatements {
 
 // Statements for several tables.
 extension StoreTransaction {
-  /// Finds rows with a user record name in their `content`, which no index contains, by a scan of
-  /// the next `count` rows. Returns at most `limit` numbers, and the last scanned number; nil if
-  /// no rows follow.
+  /// Scans the next `count` rows for a user record name in their `content`. Returns at most `limit`
+  /// numbers, and the last scanned number; nil if no rows follow.
   func rows(
     by statements: NamingStatements, naming user: String, after last: Int64,
     examining count: Int64, limit: Int64 = .max, in database: DatabaseID
@@ -78,8 +76,6 @@ extension StoreTransaction {
     return (found, found.count == limit ? found.last ?? end : end)
   }
 
-  /// In the order of containers, then environments.
-  ///
   /// - Complexity: O(log *n*) for *n* rows, if an index begins with `container, environment`.
   func place(after last: ContainerPlace?, by statements: PlaceStatements) throws -> ContainerPlace?
   {

@@ -15,11 +15,7 @@ extension StoreTransaction {
   }
 
   /// Runs a statement later, at the latest before the commit, after all that was decided before. A
-  /// later statement, at the latest the commit, may throw its error. Outside of a writing
-  /// transaction, the statement runs at once.
-  ///
-  /// The rows of its tables that were decided before are written now. Those that are decided after
-  /// it are written after it.
+  /// later statement may throw its error. Outside of a writing transaction, it runs at once.
   func decide(_ statement: Statement, _ arguments: [SQLValue]) throws {
     guard isWriting else {
       try connection.run(statement, arguments)
@@ -32,8 +28,7 @@ extension StoreTransaction {
     if writes.isFull { try write() }
   }
 
-  /// Runs all decided statements, then writes decided rows, one statement for each kind of change. A
-  /// later statement, at the latest the commit, may throw an error.
+  /// Runs all decided statements, then writes decided rows, one statement for each kind of change.
   func write(_ tables: StatementGate.Tables = .max) throws {
     let tables = tables & writes.unwritten
     guard tables != 0 || writes.hasStatements else { return }
@@ -68,9 +63,7 @@ extension StoreTransaction {
   /// A state to which a transaction can return.
   struct Mark {
     fileprivate let writes: WriteSet.Mark
-    /// The statements that had written (`StatementGate`).
     fileprivate let writeCount: Int
-    /// The savepoint; nil if none was set.
     fileprivate let savepoint: String?
     fileprivate let outboxCount: Int
     fileprivate let usedTypeCount: Int
@@ -89,8 +82,6 @@ extension StoreTransaction {
       loggedCount: tailChange.added.count)
   }
 
-  /// Ends the state's savepoint.
-  ///
   /// - Throws: ``SavepointNeeded`` if a statement has written since, and there is no savepoint.
   func restore(_ mark: Mark) throws {
     if gate.writeCount == mark.writeCount, connection.canContinue {

@@ -20,20 +20,15 @@ final class StoreTransaction {
   let context: StoreContext
   /// The connection's, until a statement changes one of its tables.
   private(set) var catalog: Catalog
-  /// The entries that wait to be filed; nil if each is filed at once, and on the thread that fills
-  /// the search cache.
+  /// nil if each entry is filed at once, and on the thread that fills the search cache.
   let tail: NotificationTail?
-  /// The search cache; nil for a transaction that writes, and on PostgreSQL.
   let searchCache: SearchCache?
-  /// Asks another thread to make an entry of ``searchCache``.
   let fillSearchCache: (@Sendable (SearchCacheEntry.Name) -> Void)?
   /// ``NotificationTail/wholeRuns`` before a reading transaction began.
   let wholeRuns: Int?
   /// The locks; nil for a reading transaction, and on a store that is not shared.
   var locks: WriteLocks?
-  /// Lets statements that name a table of ``writes`` find what was decided.
   let gate: StatementGate
-  /// Whether ``mark(_:)`` sets savepoints.
   let setsSavepoints: Bool
   /// Other transactions keep no rows in ``writes``.
   let isWriting: Bool
@@ -43,20 +38,16 @@ final class StoreTransaction {
 
   /// The changes in order, for the commit handler after the commit.
   var outbox: [OutboxEntry] = []
-  /// The servers to wake up after the commit.
   var serversToWake: Set<ServerID> = []
   var reads = ReadSet()
   var writes = WriteSet()
-  /// The listeners of databases whose subscription version the transaction has raised; nil if they
-  /// were not read since.
+  /// nil if they were not read since.
   var changedListeners: [DatabaseID: Catalog.Listeners?] = [:]
   private var hasOwnCatalog = false
   private let cachedTables: StatementGate.Tables
-  /// The types of created records, for the ``SchemaCache``.
   var usedTypes: [SchemaCache.Update] = []
   var tailChange = NotificationTail.Change()
-  /// The log entries to file before the commit, even if fewer than ``NotificationTail/capacity``
-  /// wait.
+  /// Even if fewer than ``NotificationTail/capacity`` wait.
   var filingRequest = 0
 
   /// For a reading transaction, or for statements outside of transactions. Does not begin a
@@ -95,7 +86,6 @@ final class StoreTransaction {
       write: { [unowned self] in try write($0) }, forget: { [unowned self] in change($0) })
   }
 
-  /// Forgets what is known of tables that a statement changes.
   func change(_ tables: StatementGate.Tables) {
     writes.forget(tables)
     reads.forget(tables)
@@ -116,8 +106,7 @@ final class StoreTransaction {
     gate.beforeStatement = nil
   }
 
-  /// For a job outside of transactions. If `body` or the commit throws, the transaction is rolled
-  /// back.
+  /// For a job outside of transactions.
   func committing<Value>(
     beginning begin: String = "BEGIN", _ body: () throws -> Value
   ) throws -> Value {

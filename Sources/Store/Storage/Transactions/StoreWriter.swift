@@ -26,14 +26,10 @@ final class StoreWriter: @unchecked Sendable {
   /// A handler that a writing thread calls when a lost transaction can no longer become committed.
   typealias DoubtHandler = @Sendable () -> Void
 
-  /// The waiting writes, and the reads of a store without readers.
   let queue: JobQueue
-  /// The cached schemas for preparing records.
   let schemas = SchemaCache()
   let tally = WriterTally()
-  /// Copies SQLite's write-ahead log between commits; nil if commits copy it.
   private let checkpointer: Checkpointer?
-  /// Wakes up other servers; nil if the store is not shared.
   private let channel: ServerChannel?
   private let groupLimit: Int
   private let onUnknownTable: @Sendable (_ table: String, any Error) -> Void
@@ -47,7 +43,6 @@ final class StoreWriter: @unchecked Sendable {
   /// reach the database server again.
   private static let lossTimeout = 0.25
 
-  /// Creates the writer without starting threads.
   init(
     configuration: StoreConfiguration, threads: Int, checkpointer: Checkpointer?,
     channel: ServerChannel?, isDistributed: Bool
@@ -74,7 +69,6 @@ final class StoreWriter: @unchecked Sendable {
 
   /// A writing thread between transactions.
   private final class WritingThread {
-    /// The thread's number, from 0.
     let number: Int
     let connection: StoreConnection
     /// The next groups that lock their databases before they read, because another process has
@@ -136,8 +130,6 @@ final class StoreWriter: @unchecked Sendable {
     thread.engine.analyzeUnknownTables(besides: [], onUnknownTable)
   }
 
-  /// Runs the jobs outside of transactions first, then the others in one commit, and answers each
-  /// caller.
   private func perform(_ jobs: [any StoreJob], on thread: WritingThread) {
     for job in jobs where job.isOutsideTransactions {
       do {
@@ -189,8 +181,7 @@ final class StoreWriter: @unchecked Sendable {
     for (job, failure) in zip(group, commit.failures) { job.finish(failure) }
   }
 
-  /// Begins a transaction and rolls it back. A failure is ignored, because the next call tries
-  /// again.
+  /// Ignores a failure, because the next call tries again.
   private func decide(on thread: WritingThread) {
     do {
       _ = try begin(
@@ -202,10 +193,8 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  /// Repeats the transaction with further locks whenever a job needs them, and up to five times
-  /// after conflicts with other processes.
-  ///
-  /// - Throws: an error of the whole group, such as ``StoreError/Code/unreachable``.
+  /// Repeats the transaction with further locks when a job needs them, and up to five times after
+  /// conflicts.
   private func commit(_ group: [any StoreJob], on thread: WritingThread) throws -> Commit {
     var pauses = Self.pauses[...]
     var locks = group[0].locks
@@ -240,7 +229,7 @@ final class StoreWriter: @unchecked Sendable {
 
   /// The groups of a thread that lock first, after one had to be repeated.
   private static let caution = 64
-  /// The longest pauses in microseconds before the repetitions of a conflicting transaction.
+  /// In microseconds, before the repetitions of a conflicting transaction.
   private static let pauses: [UInt32] = [2_000, 8_000, 32_000, 128_000, 512_000]
 
   /// If a part of what the only job did must be dropped, tries once more with savepoints.

@@ -13,8 +13,6 @@ struct Transactions: Sendable {
   let writer: StoreWriter
   /// The writer's queue if the store has no readers.
   let reads: JobQueue
-  /// The address of a missing database that ``read(_:)`` reads as an empty one
-  /// (`DatabaseID.vacant`).
   private(set) var vacancy: DatabaseAddress?
 
   init(context: StoreContext, writer: StoreWriter, reads: JobQueue) {
@@ -23,7 +21,6 @@ struct Transactions: Sendable {
     self.reads = reads
   }
 
-  /// Reads a database that does not exist as an empty one.
   func readingVacancy(at address: DatabaseAddress) -> Transactions {
     var transactions = self
     transactions.vacancy = address

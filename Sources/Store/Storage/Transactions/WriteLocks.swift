@@ -62,7 +62,6 @@ struct WriteLocks: Hashable, Sendable {
     WriteLocks(.rows, databases: Set(databases).sorted())
   }
 
-  /// The locks of a write that counts the badges of these users.
   static func badges(of users: Set<String>) -> WriteLocks {
     WriteLocks(.rows, badgeOwners: users)
   }
@@ -73,7 +72,6 @@ struct WriteLocks: Hashable, Sendable {
     return union
   }
 
-  /// Adds locks. The databases stay sorted.
   mutating func formUnion(_ other: WriteLocks) {
     reach = max(reach, other.reach)
     settlesDeliveries = settlesDeliveries || other.settlesDeliveries
@@ -94,12 +92,10 @@ struct WriteLocks: Hashable, Sendable {
     return reach >= other.reach && other.databases.allSatisfy(hasDatabase)
   }
 
-  /// Whether writes to a database are permitted.
   func covers(_ database: DatabaseID) -> Bool {
     reach == .everything || hasDatabase(database)
   }
 
-  /// A binary search if there are many.
   private func hasDatabase(_ database: DatabaseID) -> Bool {
     if databases.count < 8 { return databases.contains(database) }
     var (low, high) = (0, databases.count)
@@ -112,7 +108,6 @@ struct WriteLocks: Hashable, Sendable {
 }
 
 extension WriteLocks {
-  /// The databases of the changes, and the users whose badges the notifications raise.
   static func dispatch(of changes: [PreparedChange]) -> WriteLocks {
     var locks = WriteLocks.databases(changes.map(\.entry.database))
     for change in changes {
@@ -141,7 +136,6 @@ extension StoreTransaction {
   /// databases, and reads the catalog version and the jobs' needs. So the transaction reads
   /// everything that earlier holders of the locks committed. The locks of badges need another
   /// round trip.
-  ///
   func begin(reading needs: [ReadNeeds], locking time: LockTime) throws {
     guard let locks else {
       try connection.beginWriting()

@@ -38,7 +38,6 @@ struct WriteSet {
   struct DecidedStatement {
     fileprivate(set) var statement: Statement
     fileprivate(set) var arguments: [SQLValue]
-    /// The tables and the bytes of the statement and those before it.
     fileprivate var tables: StatementGate.Tables
     fileprivate var byteCount: Int
   }
@@ -50,7 +49,6 @@ struct WriteSet {
     /// Their rows are only read in advance (``ReadSet``).
     case dispatchLeases, deviceTokens
 
-    /// The name of the table.
     var name: String {
       switch self {
       case .databases: "databases"
@@ -68,28 +66,20 @@ struct WriteSet {
       case .deviceTokens: "device_tokens"
       }
     }
-    /// The bit of the table.
     var bit: StatementGate.Tables { 1 << StatementGate.Tables(rawValue) }
   }
 
   private var statements: [DecidedStatement] = []
   var databases = RowOverlay<DatabaseID, DatabaseNumbers>()
-  /// The bytes of records and assets that were added to each database and removed from it.
   var addedBytes = RowOverlay<DatabaseID, Int64>()
-  /// The versions of changed zones. They are not read here.
   var zoneVersions = RowOverlay<Catalog.ZoneKey, Int64>()
   var records = RowOverlay<RecordKey, StoredRecord.Row>()
   var tombstones = RowOverlay<RecordKey, Tombstone>()
-  /// The rows of the value index to insert and delete.
   var index = IndexChanges()
-  /// The changes to write to the outbox, with their encoded contents.
   var outbox: [(entry: OutboxEntry, content: [UInt8])] = []
-  /// The new entries of the notification log.
   var log = RowInsertion(NotificationLogTable.sql.insertion)
-  /// The new rows of the log's index by subscriber.
   var logIndex = RowInsertion(NotificationIndexTable.sql.insertion)
   var deliveries = RowInsertion(DeliveryTable.sql.insertion)
-  /// The dispatch positions of databases.
   var dispatches = RowOverlay<DispatchTable.Key, DispatchTable.Row>()
   var answeredRequests = RowOverlay<AnsweredRequest, AnsweredRequestTable.Row>()
   // Rows that decided statements change, so that a lookup by key need not run the statements. The
@@ -101,9 +91,8 @@ struct WriteSet {
   /// The numbers of `deleteSelf` references to a record; nil if one was added or removed to an
   /// unknown number.
   var referenceCounts = RowOverlay<RecordKey, Int>()
-  /// The numbers of zones that were looked up; nil for a zone that does not exist.
+  /// nil for a zone that does not exist.
   var zoneNumbers: [ZonePlace: Int64?] = [:]
-  /// The zones known to have no tombstones.
   var zonesWithoutTombstones: Set<Catalog.ZoneKey> = []
 
   /// The key of a file.
@@ -130,7 +119,6 @@ struct WriteSet {
   /// The size of new log entries and of decided statements at which the same holds.
   private static let byteLimit = 4 << 20
 
-  /// Whether so many rows wait that they must be written before the next job.
   var isFull: Bool {
     records.changeCount + outbox.count + log.count + statements.count >= Self.rowLimit
       || index.count >= Self.indexLimit
@@ -139,7 +127,6 @@ struct WriteSet {
 
   var hasStatements: Bool { !statements.isEmpty }
 
-  /// The tables that decided statements name.
   var decidedTables: StatementGate.Tables { statements.last?.tables ?? 0 }
 
   mutating func decide(
@@ -197,7 +184,6 @@ struct WriteSet {
     statements.removeSubrange(mark.statementCount...)
   }
 
-  /// The tables with unwritten rows.
   var unwritten: StatementGate.Tables {
     var tables: StatementGate.Tables = 0
     if databases.hasChanges || addedBytes.hasChanges { tables |= Table.databases.bit }
@@ -214,7 +200,6 @@ struct WriteSet {
     return tables
   }
 
-  /// Forgets tables that a statement changes, and of which nothing is unwritten.
   mutating func forget(_ tables: StatementGate.Tables) {
     if tables & Table.databases.bit != 0 { databases.forget() }
     if tables & Table.dispatches.bit != 0 { dispatches.forget() }
