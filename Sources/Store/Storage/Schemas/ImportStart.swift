@@ -8,10 +8,8 @@ import StoreModel
 /// Versions come from the database's sequence (``DatabaseTable/nextNumber(of:)``). So a record
 /// that was saved after the start has a version above the last number that was drawn then.
 struct ImportStart: Sendable {
-  /// A database that is created later has none.
   private let lastNumbers: [DatabaseID: Int64]
 
-  /// The records that are read at once.
   private static let pageSize = 500
 
   init(of container: String, transaction: StoreTransaction) throws {
@@ -26,7 +24,6 @@ struct ImportStart: Sendable {
     self.lastNumbers = lastNumbers
   }
 
-  /// Such a record of a scan that was saved after the start.
   func record(
     savedLaterIn scan: TypeScan, where condition: (Record) -> Bool
   ) throws -> Record? {

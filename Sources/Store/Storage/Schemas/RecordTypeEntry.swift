@@ -19,38 +19,29 @@ final class RecordTypeEntry {
 
   /// A field and its number in the value index.
   struct Field {
-    /// The field's number in the value index: from 1 on, unique in the store and never reused.
+    /// From 1 on, unique in the store and never reused.
     var number: Int64
     var type: FieldType
     /// Whether clients encrypt the values. Queries cannot search or sort by such a field.
     var isEncrypted = false
     var indexes: FieldIndexes = []
-    /// The phase of the work on the entries of values; nil when the index has what `indexes`
-    /// requires.
+    /// nil when the index has what `indexes` requires.
     var indexWork: IndexWork.Phase?
-    /// The same for the entries of words.
     var wordIndexWork: IndexWork.Phase?
 
-    /// Whether saving a record adds its value to the index: not while old entries are being
-    /// removed.
+    /// Not while old entries are being removed.
     var hasValueEntries: Bool { indexes.usesValues && indexWork != .clearing }
-    /// Whether saving a record adds its words to the index: not while old entries are being
-    /// removed.
     var hasTokenEntries: Bool {
       indexes.contains(.searchable) && type.element == .string && wordIndexWork != .clearing
     }
-    /// The number of the field's words in the index.
     var tokenNumber: Int64 { -number }
   }
 
-  /// The type's number, unique in the store and never reused.
   let number: Int64
-  /// The type's name, unique in a container's environment.
   let name: String
-  /// The fields by name, with the indexed system fields under their names in schemas.
+  /// With the indexed system fields under their names in schemas.
   var fields: [String: Field] = [:]
   var systemIndexes: [SystemField: FieldIndexes] = [:]
-  /// The rights of roles in the public database.
   var grants = RecordGrants()
 
   init(number: Int64, name: String) {

@@ -3,8 +3,7 @@ import SQLEngine
 import StoreModel
 
 extension RecordTypeTable {
-  /// Creates a type with its fields and ``RecordTypeEntry/indexedSystemFields``, and adds it to
-  /// the ``Catalog``. A type that was dropped gets its old number again.
+  /// A type that was dropped gets its old number again.
   ///
   /// - Throws: ``LocksNeeded`` without the reference lock.
   func add(
@@ -39,10 +38,8 @@ extension RecordTypeTable {
     return entry
   }
 
-  /// No record may have a value in the field.
+  /// No record may have a value in the field. Without `indexes` it gets those of development.
   ///
-  /// - Parameter indexes: nil for those that the development environment gives to a field of this
-  ///   type.
   /// - Throws: ``LocksNeeded`` without the reference lock.
   func addField(
     _ name: String, of fieldType: FieldType, isEncrypted: Bool = false,
@@ -72,12 +69,10 @@ extension RecordTypeTable {
     }
   }
 
-  /// The caller must have checked that no record has a value in the field.
   func removeField(_ number: Int64) throws {
     try decide(sql.changing.removeField, [.integer(number)])
   }
 
-  /// The caller registers the work on the index.
   func setIndexes(_ indexes: FieldIndexes, ofField number: Int64) throws {
     try decide(
       sql.changing.setIndexes, [.integer(number), .integer(Int64(indexes.rawValue))])

@@ -14,9 +14,8 @@ import StoreModel
 struct RecordTypeTable: Table {
   let transaction: StoreTransaction
 
-  /// `dropped` is 1 for a dropped type. `value_type` is the name of a field's type, after
-  /// ``encryptionPrefix`` if clients encrypt it. `indexes` has the bits of `FieldIndexes`,
-  /// `permissions` those of `RecordPermissions`.
+  /// `value_type` is the name of a field's type, after ``encryptionPrefix`` if clients encrypt it.
+  /// `indexes` has the bits of `FieldIndexes`, `permissions` those of `RecordPermissions`.
   static let definition = [
     """
     CREATE TABLE record_types (
@@ -41,7 +40,6 @@ struct RecordTypeTable: Table {
     """,
   ]
 
-  /// The prefix of an encrypted field's type in the column `value_type`.
   static let encryptionPrefix = "ENCRYPTED "
 
   // MARK: Reading
@@ -134,8 +132,6 @@ struct RecordTypeTable: Table {
   }
 
   /// Finds the fields that other processes added by saving records.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` for a field of an unknown type.
   func loadFields(of entry: RecordTypeEntry) throws {
     try connection.query(sql.fields, [.integer(entry.number)]) { row in
       let isEncrypted = row.text(2).hasPrefix(Self.encryptionPrefix)
@@ -160,11 +156,9 @@ struct RecordTypeTable: Table {
       named: name, .implicit, container: address.container, environment: address.environment)
   }
 
-  /// Schemas that an administrator imports or deploys are not limited.
+  /// Schemas that an administrator imports or deploys are not limited. Without `type`, the save
+  /// would create it.
   ///
-  /// - Parameters:
-  ///   - type: nil if the save would create the type.
-  ///   - newFields: the fields that the save would create.
   /// - Throws: ``ItemFailure/Code/quotaExceeded``.
   func checkLimit(
     for record: Record, in type: RecordTypeEntry?, newFields: [String], at address: DatabaseAddress

@@ -29,7 +29,6 @@ struct RoleTable: Table {
     Set(try connection.texts(sql.custom, [.text(container), .text(environment.rawValue)]))
   }
 
-  /// The schema must not have the role yet.
   func add(_ role: String, in container: String, _ environment: ContainerEnvironment) throws {
     try decide(sql.add, [.text(container), .text(environment.rawValue), .text(role)])
   }
@@ -75,7 +74,6 @@ struct RoleTable: Table {
     try connection.texts(sql.members, [.text(container), .text(environment.rawValue), .text(role)])
   }
 
-  /// Does nothing if the user has the role already, or does not have the role to be revoked.
   func setMembership(
     _ isMember: Bool, of userRecordName: String, in role: String, of container: String,
     _ environment: ContainerEnvironment
@@ -120,8 +118,7 @@ struct RoleTable: Table {
 }
 
 extension AccessPolicy {
-  /// The rights of a caller for the records of a type, by the grants of the type and the roles of
-  /// the caller.
+  /// By the grants of the type and the roles of the caller.
   ///
   /// For a type that the schema does not have yet, the standard grants decide: saving its first
   /// record creates it with these.

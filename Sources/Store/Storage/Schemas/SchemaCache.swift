@@ -14,7 +14,6 @@ final class SchemaCache: @unchecked Sendable {
   /// missing, because they do not raise the catalog version.
   struct RecordType: Sendable {
     var catalogVersion: Int64
-    /// The type's number in ``RecordTypeTable``.
     var number: Int64
     var fields: [String: RecordTypeEntry.Field]
   }

@@ -6,8 +6,7 @@ struct SchemaComparison {
   let transaction: StoreTransaction
   private var schemas: RecordTypeTable { RecordTypeTable(transaction: transaction) }
 
-  /// Adds the development schema to the production schema. Another type or encryption of a field
-  /// is refused.
+  /// Another type or encryption of a field is refused.
   func deployment(of container: String) throws -> SchemaOutcome {
     let development = try schemas.schema(of: container, in: .development)
     let production = try schemas.schema(of: container, in: .production)
@@ -41,7 +40,6 @@ struct SchemaComparison {
     return current.changes(to: target)
   }
 
-  /// Returns nil if the schema does not have the type.
   func scan(ofType name: String, in container: String) throws -> TypeScan? {
     try schemas.type(named: name, of: container, in: .development).map {
       TypeScan(type: $0, container: container, environment: .development, transaction: transaction)
@@ -69,7 +67,6 @@ struct SchemaComparison {
 }
 
 extension SchemaChange {
-  /// The type, or field of it, whose data the change would remove.
   var removed: (type: String, field: String?)? {
     switch self {
     case .removeRecordType(let type): (type, nil)

@@ -63,7 +63,6 @@ struct SchemaModifier {
     }
   }
 
-  /// - Throws: ``StoreError/Code/notFound``.
   private func type(_ name: String) throws -> RecordTypeEntry {
     guard let type = try types.type(named: name, of: container, in: environment) else {
       throw StoreError(.notFound, "the schema no longer has record type '\(name)'; try again")
@@ -71,7 +70,6 @@ struct SchemaModifier {
     return type
   }
 
-  /// - Throws: ``StoreError/Code/notFound``.
   private func field(_ name: String, of type: RecordTypeEntry) throws -> RecordTypeEntry.Field {
     guard let field = try types.field(name, of: type) else {
       throw StoreError(.notFound, "record type '\(type.name)' no longer has field '\(name)'")

@@ -16,9 +16,6 @@ struct SchemaRequirements {
   }
 
   /// Shares are never refused. The type `Users` needs no deployment, but its fields do.
-  ///
-  /// - Parameter newFields: the fields that the schema lacks.
-  /// - Throws: ``ItemFailure/Code/invalid``.
   func requireSchema(
     of record: Record, hasType: Bool, newFields: [String], at address: DatabaseAddress
   ) throws {

@@ -74,8 +74,6 @@ extension SchemaService {
     }
   }
 
-  /// The reason why a change is refused (``importSchema(_:of:isDryRun:)``); nil if it is
-  /// permitted.
   private func loss(
     of change: SchemaChange, container: String, production: ContainerSchema
   ) async throws -> String? {
@@ -107,7 +105,6 @@ extension SchemaService {
         + "again later" : nil
   }
 
-  /// Reads the records of the type, 500 in each read, until it finds a value.
   private func hasValues(
     of field: String, inType type: String, of container: String
   ) async throws -> Bool {

@@ -13,8 +13,7 @@ import StoreModel
 struct SubscriptionTypeTable: Table {
   let transaction: StoreTransaction
 
-  /// `events` has the bits of the events, `fields` the names of the filters' fields, separated by
-  /// spaces.
+  /// `fields` has the names of the filters' fields, separated by spaces.
   static let definition = [
     """
     CREATE TABLE subscription_types (
@@ -81,7 +80,6 @@ extension SubscriptionType {
     ]
   }
 
-  /// Reads `record_type`, `events` and `fields`.
   fileprivate init(_ row: any SQLRow) {
     let query = Query(
       recordType: row.text(0), events: .init(rawValue: UInt(row.integer(1))),

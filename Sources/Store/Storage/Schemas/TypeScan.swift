@@ -9,11 +9,8 @@ import StoreModel
 struct TypeScan {
   /// An entry of the index of creation times, after which the next batch begins.
   struct Position: Sendable {
-    /// The database's number; 0 before the first.
     var database: Int64 = 0
-    /// The entry's key; empty before the first entry of the database.
     var key: [UInt8] = []
-    /// -1 before the first entry of the database.
     var number: Int64 = -1
   }
 
@@ -48,7 +45,6 @@ struct TypeScan {
     )
   }
 
-  /// Looks in all databases of the container.
   func hasRecords() throws -> Bool {
     var database: Int64 = 0
     while let next = try nextDatabase(after: database) {
@@ -60,7 +56,6 @@ struct TypeScan {
     return false
   }
 
-  /// - Complexity: linear in the number of records.
   func countRecords() throws -> Int {
     var count = 0
     var database: Int64 = 0
@@ -72,13 +67,11 @@ struct TypeScan {
     return count
   }
 
-  /// Follows the order of numbers; 0 gives the first database.
   func nextDatabase(after database: Int64) throws -> Int64? {
     try DatabaseTable(transaction: transaction).next(
       after: database, of: container, in: environment)
   }
 
-  /// The number in the value index, which has an entry for every record.
   private var creationNumber: Int64 {
     type.field(for: .system(.createdTimestamp))?.number ?? 0
   }

@@ -10,10 +10,8 @@ import CloudKitModel
 struct AccessPath {
   /// Where the records of a path are found.
   enum Source {
-    /// The ranges, read one after the other.
     case stretches([IndexStretch])
     case names([String])
-    /// The records of the searched zone.
     case zone
   }
 
@@ -29,7 +27,7 @@ struct AccessPath {
   /// places outside without reading their records.
   struct Circle {
     let center: Location
-    /// The radius in metres.
+    /// In metres.
     let radius: Double
     /// Distances from the centre.
     private let distance: PlaceDistance
@@ -37,7 +35,6 @@ struct AccessPath {
     /// earth's centre. A place with a smaller cosine is outside.
     private let leastCosine: Double
 
-    /// A radius, in metres, of half the earth's circumference contains every place.
     init(center: Location, radius: Double) {
       self.center = center
       self.radius = radius
@@ -54,10 +51,8 @@ struct AccessPath {
   var source: Source
   /// The path can lead to a record several times, as for a field with lists.
   var hasRepeats = false
-  /// The circle of a filter by distance.
   var circle: Circle?
 
-  /// The ranges; empty for a path of names or of a zone.
   var stretches: [IndexStretch] {
     if case .stretches(let stretches) = source { return stretches }
     return []
@@ -65,7 +60,6 @@ struct AccessPath {
 }
 
 extension AccessPath {
-  /// Creates a path through ranges of one field.
   init(
     field: Int64, _ ranges: [KeyRange] = [.everything], hasRepeats: Bool = false,
     circle: Circle? = nil
@@ -80,6 +74,5 @@ extension AccessPath {
 struct IndexStretch {
   /// The field, or its words (``RecordTypeEntry/Field/tokenNumber``).
   var field: Int64
-  /// The range of the keys.
   var range: KeyRange
 }

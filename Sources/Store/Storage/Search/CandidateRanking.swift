@@ -23,7 +23,6 @@ struct CandidateRanking {
     /// The keys by record numbers.
     let column: KeyColumn
     let isAscending: Bool
-    /// The distances of a sort by distance.
     let distance: PlaceDistance?
 
     init(_ sortKey: SortKey, _ column: KeyColumn) {
@@ -32,7 +31,6 @@ struct CandidateRanking {
       distance = sortKey.relativeLocation.map { PlaceDistance(from: $0) }
     }
 
-    /// Returns nil for a record without a value.
     func place(of number: Int64) -> UInt64? { column[number].map { place(ofStored: $0) } }
 
     func place(ofStored key: UInt64) -> UInt64 {
@@ -53,9 +51,7 @@ struct CandidateRanking {
 
     private func directed(_ place: UInt64) -> UInt64 { isAscending ? place : ~place }
 
-    /// The ranks for each metre of distance.
     static let stepsInMetre = 16.0
-    /// The rank of a distance before ``directed(_:)``.
     private static func steps(_ metres: Double) -> UInt64 { UInt64(metres * stepsInMetre) }
   }
 
@@ -66,7 +62,6 @@ struct CandidateRanking {
   /// keys, twice the greatest error for distances.
   private let slack: UInt64
 
-  /// `column` is that of the sort key's field.
   init(by sortKey: SortKey, _ column: KeyColumn) {
     first = Part(sortKey, column)
     slack = first.distance == nil ? 0 : UInt64(2 * PlaceDistance.error * Part.stepsInMetre)
@@ -84,24 +79,20 @@ struct CandidateRanking {
     if sortKey.relativeLocation == nil { second = Part(sortKey, column) }
   }
 
-  /// Returns nil for a record without a value for the first sort key, which comes last.
   func rank(of number: Int64) -> Rank? {
     first.column[number].flatMap { rank(of: number, key: $0, upTo: nil) }
   }
 
-  /// Keys of the first sort key; nil for a record without a value.
   func visitKeys(of numbers: RecordNumberSet, _ visit: (Int64, UInt64?) -> Void) {
     first.column.visitKeys(of: numbers, visit)
   }
 
-  /// Ranks by a key in the first column; nil if it alone ranks the record after `bound`.
   func rank(of number: Int64, key: UInt64, upTo bound: Rank?) -> Rank? {
     let place = first.place(ofStored: key)
     if let bound, bound.first < place { return nil }
     return Rank(first: place, second: second.map { Self.last($0.place(of: number)) } ?? 0)
   }
 
-  /// Returns nil without a value for the first sort key.
   func rank(of place: RecordOrder.Place) -> Rank? {
     guard let value = place.values.first ?? nil else { return nil }
     return first.place(of: value).map { rank in
@@ -122,7 +113,6 @@ struct CandidateRanking {
     }
   }
 
-  /// Whether every record of the left rank precedes every record of the right one.
   func isSurelyBefore(_ left: Rank, _ right: Rank) -> Bool {
     slack == 0 ? left < right : left.first < right.first && right.first - left.first > slack
   }

@@ -1,5 +1,4 @@
-/// A filter that excludes most candidates that cannot match, without reading their records. A
-/// *candidate* is a record that may match the query.
+/// A filter that excludes most candidates, records that may match, without reading them.
 ///
 /// It has the conditions of the search (``SearchCondition``), and reads a part of each to estimate
 /// how many records meet it. A *walk* follows an index in order, and passes record numbers one by
@@ -13,11 +12,9 @@
 struct CandidateSieve {
   /// A walk through an index.
   private struct Walk {
-    /// The index entries so far.
     var entries = 0.0
     /// The condition whose path the walk follows, which all its records meet.
     var implied: Int?
-    /// The fixed cost in index entries.
     var overhead = 0.0
   }
 
@@ -25,18 +22,13 @@ struct CandidateSieve {
   private(set) var conditions: [SearchCondition]
   /// The number of conditions that hold for all walks.
   private var lasting: Int
-  /// The complete conditions.
   private var known: [Int] = []
-  /// Conditions that are asked about single records.
   private var asked: [Int] = []
   private var walk = Walk()
-  /// The walks around the present one, the outermost first.
   private var outerWalks: [Walk] = []
-  /// An upper bound of the database's records (``RecordSearch/highestNumber()``); 0 before
-  /// ``prepare(in:)``.
+  /// An upper bound (``RecordSearch/highestNumber()``); 0 before ``prepare(in:)``.
   private(set) var population = 0.0
-  /// The cost of ranking a candidate (``CandidateRanking``), in index entries; nil if that is
-  /// impossible.
+  /// Of ranking a candidate, in index entries; nil if that is impossible.
   var rankCost: Double?
   /// Walks, questions and records read, in index entries.
   private(set) var spent = 0.0
@@ -71,13 +63,11 @@ struct CandidateSieve {
     return true
   }
 
-  /// Index entries that the walk has passed.
   mutating func pass(_ entries: Int) {
     walk.entries += Double(entries)
     spent += Double(entries)
   }
 
-  /// Adds the cost of positions sought in the index.
   mutating func seek(_ places: Int) { spent += Double(places * NumberWindow.seekCost) }
 
   mutating func noteRead() { spent += effort.recordCost }
@@ -92,7 +82,6 @@ struct CandidateSieve {
     known.filter { !conditions[$0].excludes }.map { conditions[$0].numbers.count }.min()
   }
 
-  /// The cost of the present walk, in index entries.
   var passed: Double { walk.entries }
 
   // MARK: Planning
@@ -160,7 +149,6 @@ struct CandidateSieve {
     plan(wanted: 1, sorting: entryCost).0.matches
   }
 
-  /// The plan numbers the conditions from 0; `indices` has their indexes in ``conditions``.
   private func plan(
     wanted: Int, sorting entryCost: Double?, mayWalk: Bool = true
   ) -> (SearchPlan, indices: [Int]) {
@@ -200,14 +188,12 @@ struct CandidateSieve {
     known.append(index)
   }
 
-  /// Adds a condition for the next inner walks, and gathers a first part.
   mutating func push(_ condition: SearchCondition, in search: RecordSearch) throws {
     conditions.append(condition)
     addWhenComplete(conditions.count - 1)
     try gather(conditions.count - 1, effort.peek, in: search)
   }
 
-  /// Gathers the last condition completely.
   mutating func completeLast(in search: RecordSearch) throws {
     while !conditions[conditions.count - 1].isComplete {
       try gather(conditions.count - 1, 1 << 16, in: search)
@@ -237,8 +223,7 @@ struct CandidateSieve {
     conditions.indices.prefix(count).min { conditions[$0].members < conditions[$1].members }
   }
 
-  /// Runs before the first walk, for the condition whose path a scan follows: all its records meet
-  /// it.
+  /// Runs before the first walk: all records of a scan meet the condition whose path it follows.
   mutating func remove(_ index: Int) {
     conditions.remove(at: index)
     lasting -= 1

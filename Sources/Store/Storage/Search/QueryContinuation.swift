@@ -13,7 +13,6 @@ enum QueryContinuation: Equatable {
   /// - path: the index of the followed ``AccessPath`` among those of the filters; nil for the path
   ///   to all records of the type.
   case scan(path: Int?, AccessPath.Position)
-  /// A place in the order of the sort keys, or of the record numbers.
   case sorted(RecordOrder.Place)
 
   /// One query of one caller in one database. If the caller may read more or fewer records than
@@ -21,7 +20,6 @@ enum QueryContinuation: Equatable {
   struct Scope {
     let query: RecordQuery
     let database: DatabaseID
-    /// All records, or only those that the caller created.
     let reach: RecordAccess.Reach
 
     var keyCount: Int { query.query.sortKeys.count }
@@ -76,7 +74,6 @@ enum QueryContinuation: Equatable {
     }
   }
 
-  /// Position, record number and the scope's digest, encrypted.
   func text(of scope: Scope, sealedBy tokens: TokenCipher) throws -> String {
     var encoder = RowEncoder()
     let number: Int64

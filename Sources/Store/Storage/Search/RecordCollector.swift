@@ -4,13 +4,10 @@ import CloudKitModel
 /// another page follows. Records may be added in any order. Those up to ``start`` are ignored.
 struct RecordCollector {
   let order: RecordOrder
-  /// The number of records of a page.
   let limit: Int
-  /// The last record of the previous page.
   var start: RecordOrder.Place?
   /// Fewer than 2 × (``limit`` + 1).
   private var kept: [Kept] = []
-  /// The rows by ``Kept/row``.
   private var rows: [StoredRecord.Row] = []
   /// Whether the kept records are sorted, and at most ``limit`` + 1.
   private var isTrimmed = true
@@ -32,7 +29,6 @@ struct RecordCollector {
   /// A page and one more. Records added in order need no more.
   var isFull: Bool { kept.count > limit }
 
-  /// The records missing until ``isFull``.
   var missing: Int { max(0, limit + 1 - kept.count) }
 
   /// Ignores a record of an earlier page, or one known to come after this page.
@@ -45,21 +41,19 @@ struct RecordCollector {
     if kept.count >= 2 * (limit + 1) { trim() }
   }
 
-  /// The rows, and the place of the last one if more records were added.
   mutating func page() -> ([StoredRecord.Row], RecordOrder.Place?) {
     trim()
     return (Array(rows.prefix(limit)), kept.count > limit ? kept[limit - 1].place : nil)
   }
 
-  /// The first record after the page so far; nil before ``isFull``. Later records cannot be on the
-  /// page.
+  /// The first record after the page so far, from which none can be on the page; nil before
+  /// ``isFull``.
   mutating func bound() -> RecordOrder.Place? {
     guard isFull else { return nil }
     trim()
     return kept[limit].place
   }
 
-  /// Keeps the first ``limit`` + 1, sorted.
   private mutating func trim() {
     guard !isTrimmed else { return }
     isTrimmed = true
@@ -94,7 +88,6 @@ struct RecordOrder {
     Place(values: sortKeys.map { Self.value(of: record, for: $0) }, number: number)
   }
 
-  /// Returns nil if the record has no value.
   static func value(of record: Record, for sortKey: SortKey) -> RecordValue? {
     guard let value = record.value(for: sortKey.key) else { return nil }
     if let center = sortKey.relativeLocation {

@@ -2,7 +2,6 @@ import CloudKitModel
 
 // The entries of the search cache are *columns* and *lists* (``SearchCacheEntry``).
 extension RecordSearch {
-  /// The ranking by the cached columns of the first two sort keys; nil if the first has none.
   func ranking() throws -> CandidateRanking? {
     let sortKeys = query.query.sortKeys
     guard let first = sortKeys.first, let column = try column(along: first.key) else { return nil }
@@ -60,9 +59,7 @@ extension RecordSearch {
     }
   }
 
-  /// The cost of a column as a multiple of that of a list.
   private static let columnPerList = 8.0
-  /// The most ranges of a path for which lists are used.
   private static let listedStretches = 8
 
   /// Reports a cost. At a sum of `worth`, the thread that fills the cache is asked for the entry.
@@ -76,12 +73,10 @@ extension RecordSearch {
     }
   }
 
-  /// Returns nil for a path without ranges.
   private func key(of path: AccessPath) -> FieldKey? {
     path.stretches.first.flatMap { key(ofField: $0.field) }
   }
 
-  /// Accepts also the number of a field's words.
   private func key(ofField number: Int64) -> FieldKey? {
     guard
       let name = type.fields.first(where: {
@@ -103,15 +98,12 @@ extension RecordSearch {
     }
   }
 
-  /// Returns nil for a range of several keys, and on a path with more than `listedStretches`
-  /// ranges.
   private func listName(of stretch: IndexStretch, on path: AccessPath) -> SearchCacheEntry.Name? {
     guard path.stretches.count <= Self.listedStretches, stretch.range.lower == stretch.range.upper
     else { return nil }
     return SearchCacheEntry.Name(database: database, field: stretch.field, key: stretch.range.lower)
   }
 
-  /// Makes no missing column for a query without sort keys.
   private func column(along key: FieldKey) throws -> KeyColumn? {
     guard let name = columnName(along: key) else { return nil }
     let isKnown = transaction.searchCache?.entry(name) != nil

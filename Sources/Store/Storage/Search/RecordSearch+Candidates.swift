@@ -3,9 +3,7 @@ import StoreModel
 
 /// A matching record, decoded as far as the query needs it.
 struct SearchCandidate {
-  /// The complete row.
   var row: StoredRecord.Row
-  /// The record with the fields of ``RecordSearch/glance``.
   var record: Record
 }
 
@@ -25,7 +23,6 @@ extension RecordSearch {
     return try match(row)
   }
 
-  /// Checks type, zone, the caller's rights, and all filters. nil if the record does not match.
   func match(_ row: StoredRecord.Row) throws -> SearchCandidate? {
     // A path of record names can lead to records of another type.
     guard row.typeNumber == type.number else { return nil }
@@ -47,7 +44,6 @@ extension RecordSearch {
     return SearchCandidate(row: row, record: record)
   }
 
-  /// Removes the texts of fields without the option `searchable`.
   private func withoutHiddenText(_ record: Record) -> Record {
     var record = record
     for (name, field) in type.fields
@@ -83,7 +79,6 @@ extension RecordSearch {
       + makeExcludedPaths().map { try condition(of: $0, excludes: true) }
   }
 
-  /// An upper bound of the number of records; 0 without records.
   func highestNumber() throws -> Int64 {
     try transaction.connection.integer(RecordTable.sql.highest, [.id(database)]) ?? 0
   }

@@ -36,7 +36,6 @@ extension RecordSearch {
     return paths + ranges.map { AccessPath(field: $0.number, $1, circle: $2) }
   }
 
-  /// The paths of filters on record names.
   private var namedPaths: [AccessPath] {
     query.query.filters.compactMap { filter in
       guard filter.key == .system(.recordName), let names = Self.names(of: filter) else {
@@ -46,8 +45,7 @@ extension RecordSearch {
     }
   }
 
-  /// Paths to records that cannot match. For a caller who may read only their own records, there
-  /// are none.
+  /// For a caller who may read only their own records, there are none.
   func makeExcludedPaths() -> [AccessPath] {
     guard access.reach == .all else { return [] }
     return query.query.filters.compactMap { filter in
@@ -59,7 +57,6 @@ extension RecordSearch {
     }
   }
 
-  /// Through the index of creation times.
   var pathToAll: AccessPath {
     AccessPath(field: type.field(for: .system(.createdTimestamp))?.number ?? 0)
   }
@@ -73,7 +70,6 @@ extension RecordSearch {
     return indexOfPath(along: key).map { paths[$0] } ?? AccessPath(field: field.number)
   }
 
-  /// The index in ``paths``.
   func indexOfPath(along key: FieldKey) -> Int? {
     guard let field = type.field(for: key) else { return nil }
     return paths.firstIndex { $0.stretches.first?.field == field.number }
@@ -86,7 +82,6 @@ extension RecordSearch {
       && field.type.element != .asset
   }
 
-  /// The circle of a filter by distance.
   private static func circle(of filter: Filter) -> AccessPath.Circle? {
     guard filter.comparator == .near, case .location(let center) = filter.value,
       let radius = filter.distance
@@ -117,7 +112,6 @@ extension RecordSearch {
     }
   }
 
-  /// Returns nil if the filter does not compare with names.
   private static func names(of filter: Filter) -> [String]? {
     guard filter.options.isEmpty else { return nil }
     switch (filter.comparator, filter.value) {

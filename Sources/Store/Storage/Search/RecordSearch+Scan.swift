@@ -57,7 +57,6 @@ extension RecordSearch {
   }
 
   /// `driver` is the path's index among those of the filters; nil for the path to all records.
-  /// `sieve` has the conditions of the other filters.
   private func page(
     along path: AccessPath, _ driver: Int?, after start: AccessPath.Position?,
     _ sieve: inout CandidateSieve
@@ -117,7 +116,6 @@ extension RecordSearch {
     return keys[stretch.field]?.first { stretch.range.contains($0) } == entry.key.bytes
   }
 
-  /// Counts index entries.
   func count(_ path: AccessPath, upTo limit: Int) throws -> Int {
     var count = 0
     for stretch in path.stretches where count < limit {

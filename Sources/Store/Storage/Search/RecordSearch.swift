@@ -14,23 +14,18 @@ struct RecordSearch {
   let type: RecordTypeEntry
   /// The zone; nil to search all zones, and if the database has only one.
   let zoneNumber: Int64?
-  /// The scope of continuation markers.
   let scope: QueryContinuation.Scope
-  /// The end of the previous page.
   let continuation: QueryContinuation?
-  /// Records that the caller may not read are not in the results.
   let access: RecordAccess
-  /// The zone of a participant. Records that are not shared with the participant are not in the
-  /// results.
+  /// Records that are not shared with the participant are not in the results.
   let shared: SharedZone?
   /// Decides whether and where a record is on the page.
   let glance: RecordGlance
   let effort: SearchEffort
-  /// See ``makePaths()``.
   private(set) var paths: [AccessPath] = []
 
-  /// Returns nil if no record can match: the schema does not have a field in which a match must have
-  /// a value, or a type of the system has no records.
+  /// Returns nil if the schema does not have a field in which a match must have a value, or a type
+  /// of the system has no records.
   ///
   /// - Throws: ``ItemFailure`` if the zone or the type does not exist, the caller may read no records
   ///   of the type, or a filter does not fit the schema; ``StoreError/Code/badContinuation`` for a
@@ -82,7 +77,6 @@ struct RecordSearch {
     paths = makePaths()
   }
 
-  /// Returns a continuation marker if more records follow.
   func run() throws -> RecordPage {
     if query.query.sortKeys.isEmpty, let page = try scannedPage() { return page }
     var search = try SortedSearch(self)
@@ -113,8 +107,7 @@ struct RecordSearch {
     return access
   }
 
-  /// Returns false if no record can match, because the filter needs a value in a field that no
-  /// record has.
+  /// Returns false if the filter needs a value in a field that no record has.
   ///
   /// - Throws: ``ItemFailure`` if the filter does not fit the type, or if the field is encrypted.
   private static func check(
@@ -145,7 +138,6 @@ struct RecordSearch {
     return true
   }
 
-  /// - Throws: ``ItemFailure/Code/invalid`` for an encrypted field.
   private static func checkIsPlain(_ field: RecordTypeEntry.Field, _ name: String) throws {
     guard field.isEncrypted else { return }
     throw ItemFailure(

@@ -8,7 +8,7 @@
 /// - *Asking* looks up one number: in the index, for a path of one or two keys, or in the cached
 ///   column (``KeyColumn``) of the path's field.
 struct SearchCondition {
-  /// The gathered numbers. If ``isComplete``, they decide whether a record meets the condition.
+  /// If ``isComplete``, they decide whether a record meets the condition.
   private(set) var numbers = RecordNumberSet()
   let excludes: Bool
   private let path: AccessPath
@@ -19,20 +19,16 @@ struct SearchCondition {
   /// One for each key of ``unlistedPath``, to ask the index; empty for more than two keys, or a
   /// range of several.
   private var windows: [NumberWindow]
-  /// The cached column of the path's field.
   private let column: ColumnCondition?
   /// Record numbers from cached lists, which ``numbers`` contains too.
   private let listed: RecordNumberSet
-  /// The index entries read so far.
   private(set) var gathered = 0
   /// The entries that count: those inside the path's circle, those of the searched type on the
   /// path of a zone, otherwise all.
   private var met = 0
-  /// The estimated entries of ``unlistedPath``.
   private var total = 0.0
   /// The ends of each range of ``unlistedPath``; empty before they are needed.
   private var spans: [EntrySpan?] = []
-  /// The records asked in the index.
   private var questions = 0.0
 
   /// Reads nothing. `lists` has the cached lists by the indexes of their ranges.
@@ -60,24 +56,19 @@ struct SearchCondition {
       stretches.count <= Self.askable && windows.count == stretches.count ? windows : []
   }
 
-  /// The most keys that are asked in the index.
   private static let askable = 2
-  /// The most ranges whose ends serve for an estimate. On a path with more, each range counts the
-  /// same.
+  /// On a path with more ranges, each counts the same.
   private static let fineStretches = 8
 
   var isComplete: Bool { reader.isAtEnd }
-  /// Whether it can be asked, and is not complete.
   var isAskable: Bool { !isComplete && (column != nil || !windows.isEmpty) }
 
-  /// Whether exactly the records with the value of a range meet the condition.
   func isOf(_ stretch: IndexStretch) -> Bool {
     let stretches = path.stretches
     return !excludes && stretches.count == 1 && stretches[0].field == stretch.field
       && stretches[0].range == stretch.range
   }
 
-  /// Whether the condition excludes all records with the value of a range.
   func rulesOut(_ stretch: IndexStretch) -> Bool {
     excludes
       && path.stretches.contains {
@@ -105,7 +96,6 @@ struct SearchCondition {
     if !isComplete { total = try estimate(in: search) }
   }
 
-  /// Gathers by a scan of the cached column.
   private mutating func gatherAll(
     from column: ColumnCondition, where isWanted: (Int64) -> Bool
   ) {
@@ -142,10 +132,8 @@ struct SearchCondition {
     return Double(gathered) * Double(spans.count { $0 != nil }) / (Double(before) + share)
   }
 
-  /// The cheapest way to gather the rest, in index entries.
   var remaining: Double { min(unread, scanCost) }
 
-  /// The rest of the path from the index, in index entries.
   private var unread: Double {
     guard !isComplete else { return 0 }
     let entries = max(1, total - Double(gathered))
@@ -157,7 +145,6 @@ struct SearchCondition {
   /// The cost in index entries; infinite without a column.
   private var scanCost: Double { column?.cost(ofVisiting: members) ?? .infinity }
 
-  /// The estimated records on the path; infinite before anything is gathered.
   var members: Double {
     let listed = Double(listed.count)
     if isComplete { return listed + Double(met) }
@@ -182,15 +169,12 @@ struct SearchCondition {
     return (holds != excludes, 1 + windowCost - before)
   }
 
-  /// The cost of asking in index entries.
   private var windowCost: Int { windows.reduce(0) { $0 + $1.cost } }
 
-  /// The cost in index entries.
   var spent: Double { Double(gathered + windowCost) }
 
   // MARK: Planning
 
-  /// `population` is the approximate number of records in the database.
   func forPlan(among population: Double) -> SearchPlan.Condition {
     let members = min(members, population)
     let share = (excludes ? population - members : members) / max(1, population)
@@ -212,23 +196,21 @@ struct SearchCondition {
 struct ColumnCondition {
   /// The cost of one test, in index entries.
   static let cost = 0.5
-  /// The cost of a scan, in index entries for each record number that the column has memory for.
+  /// In index entries for each record number that the column has memory for.
   private static let scanCost = 0.012
-  /// The additional cost for each found record, in index entries.
+  /// In addition for each found record.
   private static let findCost = 0.1
 
   private let column: KeyColumn
   private let ranges: KeyRangeDirectory
   private let circle: AccessPath.Circle?
 
-  /// The path is one through the values of the column's field.
   init(_ path: AccessPath, _ column: KeyColumn) {
     self.column = column
     ranges = KeyRangeDirectory(path.stretches.compactMap(\.range.numbers))
     circle = path.circle
   }
 
-  /// Returns false for a record without a value.
   func isMet(by number: Int64) -> Bool {
     guard let key = column[number], ranges.contains(key) else { return false }
     // The ranges for a circle also contain places outside of the circle.
@@ -244,7 +226,6 @@ struct ColumnCondition {
     }
   }
 
-  /// The cost in index entries, for `members` found records.
   func cost(ofVisiting members: Double) -> Double {
     Double(column.capacity) * Self.scanCost + members * Self.findCost
   }

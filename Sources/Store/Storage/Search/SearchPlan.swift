@@ -15,45 +15,35 @@ struct SearchPlan {
   struct Condition {
     /// The fraction of records that meet it (0–1).
     var share: Double
-    /// The entries to be gathered.
     var remaining: Double
-    /// The cost of asking about one record, if that is possible.
     var question: Double?
 
-    /// The cost of asking for each excluded record. The cheapest conditions are asked first.
     var questionPerMiss: Double {
       question.map { $0 / max(1e-9, 1 - share) } ?? .infinity
     }
 
-    /// The estimated records of the set; nil if records in the set cannot match.
     var candidates: Double?
   }
 
   /// The next step of a search.
   enum Step: Equatable {
-    /// The search walks until the page is full.
     case walk
-    /// The search gathers the condition with this index in ``SearchPlan/conditions``.
     case gather(Int)
-    /// The search reads and sorts the smallest set with all matches.
     case collect
   }
 
   /// A step with the cost of the way that begins with it.
   struct Choice {
     var step: Step
-    /// The cost until the page is full, with gathering.
     var cost: Double
   }
 
-  /// The records that are missing on the page.
   var wanted: Double
   /// The most entries that the walk can still pass.
   var length: Double
   var overhead = 0.0
   /// The cost of one entry of the walk.
   var entryCost = 1.0
-  /// Reading a record and checking it.
   var recordCost: Double
   /// Ranking a candidate (``CandidateRanking``); nil if that is impossible.
   var rankCost: Double?
@@ -61,10 +51,8 @@ struct SearchPlan {
   var passing = 1.0
   /// The smallest complete set with all matches.
   var candidates: Double?
-  /// Records can be sorted after they were read, so that collecting is possible.
   var maySort: Bool
   var mayWalk = true
-  /// The conditions that are not completely gathered, numbered from 0.
   var conditions: [Condition]
 
   /// The plan compares all combinations of so many conditions, those that cost least to gather.
@@ -91,12 +79,10 @@ struct SearchPlan {
     return best
   }
 
-  /// The estimated fraction of the walk's records: above 0, at most 1.
   var matches: Double {
     max(1e-12, conditions.reduce(passing) { $0 * $1.share })
   }
 
-  /// The conditions to ask, in the cheapest order.
   var questions: [Int] {
     conditions.indices.filter { isWorthAsking(conditions[$0]) }
       .sorted { conditions[$0].questionPerMiss < conditions[$1].questionPerMiss }
@@ -107,7 +93,6 @@ struct SearchPlan {
     condition.question.map { $0 < (1 - condition.share) * recordCost } ?? false
   }
 
-  /// The cost until the page is full, if these conditions are gathered.
   private func walkCost(with gathered: [Int]) -> Double {
     let passing = gathered.reduce(passing) { $0 * conditions[$1].share }
     let entries = wanted / matches
@@ -115,7 +100,6 @@ struct SearchPlan {
     return overhead + min(entries, length) * entry
   }
 
-  /// Returns nil if no set contains all matches.
   private func collectCost(with gathered: [Int]) -> Double? {
     var count = candidates
     for index in gathered {

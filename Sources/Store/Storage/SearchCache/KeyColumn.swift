@@ -12,9 +12,7 @@ struct KeyColumn: Sendable {
   /// bit says whether it exists. Most keys are not 0, so most lookups read one place in memory.
   private typealias Block = [UInt64]
 
-  /// The record numbers of a block.
   static let blockSize = 1_024
-  /// The 64-bit words of a block: the keys, and the words with their bits.
   private static let blockWords = blockSize + blockSize / 64
 
   /// The last number that the database had drawn at this state
@@ -23,7 +21,6 @@ struct KeyColumn: Sendable {
   var version: Int64
   /// Block *n* is for the record numbers from 1,024 × *n* on. A block without keys is empty.
   private var blocks: [Block] = []
-  /// The approximate bytes.
   private(set) var size = 0
 
   init(version: Int64) {
@@ -63,7 +60,6 @@ struct KeyColumn: Sendable {
     }
   }
 
-  /// Keys for which there is memory.
   var capacity: Int { size / MemoryLayout<UInt64>.size }
 
   /// The blocks with keys: the number, and the words with the bits for ``hasZero(_:at:)``.
@@ -91,7 +87,6 @@ struct KeyColumn: Sendable {
 // then visit them. Such branches would often be predicted wrongly, which would cost more than all
 // other work.
 extension KeyColumn {
-  /// Visits in ascending order of record numbers.
   func visitKeys(in range: ClosedRange<UInt64>, _ visit: (Int64, UInt64) -> Void) {
     let lowest = range.lowerBound
     let width = range.upperBound - lowest

@@ -16,11 +16,8 @@ final class SearchCache: Sendable {
 
   /// The reported costs of a missing entry.
   fileprivate struct Demand {
-    /// The sum in index entries.
     var spent = 0.0
-    /// The factor of the usual cost with which ``spent`` is compared.
     var costFactor = 1.0
-    /// Whether the entry was requested, and not received yet.
     var isOrdered = false
   }
 
@@ -28,13 +25,10 @@ final class SearchCache: Sendable {
   fileprivate struct State {
     /// The entries with the value of ``uses`` at the last use.
     var entries: [Name: (entry: SearchCacheEntry, lastUse: Int)] = [:]
-    /// The demands, and the cost factors of entries that were removed.
     var demands: [Name: Demand] = [:]
     /// Orders the last uses in time.
     var uses = 0
-    /// The memory in bytes.
     var size = 0
-    /// Answered requests, with or without an entry.
     var made = 0
     var givenUp = 0
   }
@@ -48,7 +42,6 @@ final class SearchCache: Sendable {
     self.limit = limit
   }
 
-  /// The counts for metrics.
   var counts: SearchCacheCounts {
     state.withLock { state in
       let columns = state.entries.values.count { $0.entry.column != nil }
@@ -129,10 +122,8 @@ final class SearchCache: Sendable {
 extension SearchCache.State {
   /// The demands at which all are removed before the next is added.
   private static let demandLimit = 10_000
-  /// The limit, so that an entry can be made again however often it was removed.
   private static let greatestCostFactor = 64.0
 
-  /// Removes an entry and doubles the cost factor.
   mutating func giveUp(_ name: SearchCacheEntry.Name) {
     if let entry = entries.removeValue(forKey: name)?.entry {
       size -= entry.size
@@ -152,7 +143,6 @@ extension SearchCache.State {
 final class SearchCacheFill: StoreJob {
   private let name: SearchCacheEntry.Name
   private let cache: SearchCache
-  /// The entry; nil if it was too large.
   private let made = Mutex<SearchCacheEntry?>(nil)
 
   init(of name: SearchCacheEntry.Name, for cache: SearchCache) {
@@ -165,7 +155,6 @@ final class SearchCacheFill: StoreJob {
     made.withLock { $0 = entry }
   }
 
-  /// Passes nil to the cache after a failure.
   func finish(_ failure: (any Error)?) {
     cache.receive(failure == nil ? made.withLock { $0 } : nil, as: name)
   }

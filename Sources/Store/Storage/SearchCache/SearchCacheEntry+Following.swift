@@ -47,7 +47,6 @@ extension SearchCacheEntry {
     return changes.filter { $0.typeNumber == search.type.number }
   }
 
-  /// The keys of a field, or of its words, by the number.
   private static func keys(
     of row: StoredRecord.Row, in field: Int64, _ glance: RecordGlance, _ search: RecordSearch
   ) throws -> [[UInt8]] {

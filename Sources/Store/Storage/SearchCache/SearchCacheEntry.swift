@@ -8,14 +8,12 @@ enum SearchCacheEntry: Sendable {
     var database: DatabaseID
     /// Or of the field's words (``RecordTypeEntry/Field/tokenNumber``).
     var field: Int64
-    /// The key of a list; nil for a column.
     var key: [UInt8]?
   }
 
   case column(KeyColumn)
   case list(PostingList)
 
-  /// The version, as ``KeyColumn/version``.
   var version: Int64 {
     switch self {
     case .column(let column): column.version
@@ -64,7 +62,6 @@ extension SearchCacheEntry {
 }
 
 extension KeyColumn {
-  /// - Throws: ``SearchCacheEntry/TooLarge`` if the column exceeds `limit` bytes.
   fileprivate init(
     reading name: SearchCacheEntry.Name, version: Int64, upTo limit: Int,
     in transaction: StoreTransaction
@@ -80,7 +77,6 @@ extension KeyColumn {
 }
 
 extension PostingList {
-  /// - Throws: ``SearchCacheEntry/TooLarge`` if the list exceeds `limit` bytes.
   fileprivate init(
     reading name: SearchCacheEntry.Name, _ key: [UInt8], version: Int64, upTo limit: Int,
     in transaction: StoreTransaction
@@ -100,7 +96,6 @@ extension PostingList {
 /// - Complexity: the memory is an eighth of a byte for each record of the database, if the listed
 ///   numbers are close together (``RecordNumberSet``).
 struct PostingList: Sendable {
-  /// The version, as ``KeyColumn/version``.
   var version: Int64
   private(set) var numbers = RecordNumberSet()
 

@@ -16,9 +16,7 @@ struct IndexChanges {
     var prefix: UInt64
     var recordNumber: Int64
     var zoneNumber: Int64
-    /// The key's start in ``IndexChanges/keys``.
     var start: Int
-    /// The key's length in bytes.
     var count: Int
     var isAddition: Bool
   }
@@ -29,9 +27,7 @@ struct IndexChanges {
     fileprivate var changes: Int
   }
 
-  /// The keys, one after the other.
   private(set) var keys: [UInt8] = []
-  /// The changes in the order of the calls.
   private var changes: [Change] = []
 
   var count: Int { changes.count }

@@ -4,7 +4,6 @@ import CloudKitModel
 struct IndexEntry: Hashable {
   /// Negative for the index of the field's words.
   var fieldNumber: Int64
-  /// The key as ``ValueKey`` makes it.
   var key: [UInt8]
 }
 
@@ -14,22 +13,17 @@ struct IndexEntries: Sendable {
   struct Place {
     /// Negative for the index of the field's words.
     var fieldNumber: Int64
-    /// The end of the key in ``IndexEntries/keys``, exclusive. The key begins at the end of the
-    /// previous one.
+    /// The end of the key in ``IndexEntries/keys``, exclusive.
     var end: Int
   }
 
-  /// The keys, one after the other.
   private(set) var keys: [UInt8] = []
-  /// The entries in the order of ``keys``.
   private(set) var places: [Place] = []
 
   /// Encrypted values, and values of fields without an index, have no entries.
   ///
-  /// - Parameters:
-  ///   - fields: the fields of the type, with the indexed system fields.
-  ///   - hasOwner: whether the database has an owner. The owner creates nearly all records, so
-  ///     creators are then not indexed.
+  /// - Parameter hasOwner: whether the database has an owner. The owner creates nearly all records,
+  ///   so creators are then not indexed.
   init(of record: Record, fields: [String: RecordTypeEntry.Field], hasOwner: Bool) {
     for (name, value) in record.fields where !record.encryptedFields.contains(name) {
       guard let field = fields[name] else { continue }
@@ -45,7 +39,6 @@ struct IndexEntries: Sendable {
     }
   }
 
-  /// The entries, each with its own key.
   var list: [IndexEntry] {
     var start = 0
     return places.map { place in
@@ -63,7 +56,6 @@ struct IndexEntries: Sendable {
     }
   }
 
-  /// Adds each word once.
   private mutating func addWords(of value: RecordValue, to fieldNumber: Int64) {
     if case .string(let text) = value, addFewWords(of: text, to: fieldNumber) { return }
     for key in ValueKey.tokenKeys(of: value) { add(key, to: fieldNumber) }

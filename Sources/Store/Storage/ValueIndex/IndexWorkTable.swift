@@ -19,8 +19,7 @@ struct IndexWorkTable: Table {
     """
   ]
 
-  /// Returns work in the order of the fields' numbers, without fields that the schema no longer
-  /// has.
+  /// In the order of the fields' numbers, without fields that the schema no longer has.
   func pending() throws -> [PendingIndex] {
     try connection.rows(sql.pending, []) { row in
       let number = row.integer(0)
@@ -40,9 +39,7 @@ struct IndexWorkTable: Table {
 
   /// If work on the index is under way, it starts again with the removal of entries.
   ///
-  /// - Parameters:
-  ///   - indexNumber: negative for the index of the field's words.
-  ///   - isWanted: true to build the index, false to remove it.
+  /// - Parameter indexNumber: negative for the index of the field's words.
   func begin(workOn indexNumber: Int64, isWanted: Bool) throws {
     let isUnderWay = try connection.exists(sql.exists, [.integer(indexNumber)])
     let phase: IndexWork.Phase = isWanted && !isUnderWay ? .building : .clearing
@@ -101,7 +98,6 @@ struct PendingIndex {
   /// Whether the field's options require the index. If so, an index whose entries are being
   /// removed is built afterwards.
   var isWanted: Bool
-  /// The progress as callers see it.
   var work: IndexWork
 }
 

@@ -26,7 +26,6 @@ struct IndexWorker {
     try transaction.require(.database(DatabaseID(rawValue: pending.position.database)))
   }
 
-  /// Returns nil if the record type was dropped from the schema.
   func scan(for pending: PendingIndex) throws -> TypeScan? {
     let work = pending.work
     return try RecordTypeTable(transaction: transaction)
@@ -57,7 +56,6 @@ struct IndexWorker {
     try IndexWorkTable(transaction: transaction).keep(pending)
   }
 
-  /// The work ends, or building begins.
   private func finishClearing(_ pending: inout PendingIndex) throws {
     if pending.isWanted {
       pending.work.phase = .building

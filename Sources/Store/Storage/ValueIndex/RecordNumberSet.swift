@@ -7,7 +7,6 @@
 ///   for each 1,024 numbers up to the greatest, and 128 bytes for each block with memory. That is
 ///   an eighth of a byte for each number if all numbers are present, and more if few are.
 struct RecordNumberSet: Sendable {
-  /// The 64-bit words of a block.
   private static let wordsInBlock = 16
   /// The first word of each block in `words`; 0 for a block without memory.
   private var blocks: [UInt32] = []
@@ -38,7 +37,6 @@ struct RecordNumberSet: Sendable {
     return true
   }
 
-  /// The first word of a block, which gets memory if it has none.
   private mutating func start(ofBlock block: Int) -> Int {
     if block >= blocks.count {
       blocks.append(contentsOf: repeatElement(0, count: block + 1 - blocks.count))
@@ -76,7 +74,6 @@ struct RecordNumberSet: Sendable {
     }
   }
 
-  /// The numbers in ascending order.
   var sorted: [Int64] {
     var numbers: [Int64] = []
     numbers.reserveCapacity(count)
@@ -86,7 +83,6 @@ struct RecordNumberSet: Sendable {
 
   /// The numbers from 1,024 × ``number`` to 1,024 × ``number`` + 1,023.
   struct Block {
-    /// The block's number, from 0.
     let number: Int
     fileprivate let words: ArraySlice<UInt64>
 
@@ -102,7 +98,6 @@ struct RecordNumberSet: Sendable {
     }
   }
 
-  /// Visits blocks with memory in ascending order.
   @inline(__always) func visitBlocks(_ visit: (Block) throws -> Void) rethrows {
     for (number, start) in blocks.enumerated() where start != 0 {
       let words = words[Int(start)..<Int(start) + Self.wordsInBlock]
@@ -117,7 +112,6 @@ struct RecordNumberSet: Sendable {
     }
   }
 
-  /// The word in the number's block: 0 to 15.
   private static func word(of number: Int64) -> Int { Int(number >> 6 & 15) }
   private static func bit(of number: Int64) -> UInt64 { 1 << UInt64(number & 63) }
 }

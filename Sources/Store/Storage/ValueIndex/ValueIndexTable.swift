@@ -41,7 +41,6 @@ struct ValueIndexTable: Table {
     try connection.count(sql.count, [.integer(database), .integer(field)])
   }
 
-  /// Visits entries in no order.
   func visitKeys(
     inField field: Int64, of database: DatabaseID, _ visit: (Int64, IndexKey) throws -> Void
   ) throws {
@@ -61,7 +60,7 @@ struct ValueIndexTable: Table {
 
   // MARK: Work on indexes
 
-  /// Writes at once, not with the decided changes. An existing entry stays.
+  /// Writes at once. An existing entry stays.
   func add(_ entry: IndexEntry, of stored: StoredRecord, in database: DatabaseID) throws {
     try decide(
       sql.add,
@@ -130,7 +129,6 @@ struct ValueIndexTable: Table {
 }
 
 extension ValueIndexTable {
-  /// Writes in the order of the index.
   func writeDecided() throws {
     let index = transaction.writes.index
     var insertions = RowInsertion(sql.changes.insertion)

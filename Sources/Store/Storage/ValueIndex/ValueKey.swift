@@ -32,7 +32,6 @@ enum ValueKey {
     keys.count > listLimit ? [longList] : keys.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// Returns the key of a value that is no list.
   static func key(of value: RecordValue) -> [UInt8]? {
     var key: [UInt8] = []
     return append(keyOf: value, to: &key) ? key : nil
@@ -115,7 +114,6 @@ enum ValueKey {
     UInt16(min(1800, max(0, ((latitude + 90) * 10).rounded(.down))))
   }
 
-  /// The first six bytes of a location's key.
   static func key(ofBand band: UInt16, longitude: Double) -> [UInt8] {
     let share = min(1, max(0, (longitude + 180) / 360))
     let fixed = UInt32(share * Double(UInt32.max))
@@ -137,9 +135,7 @@ enum ValueKey {
 struct IndexKey: Hashable {
   /// Eight bytes in big-endian order, padded with zeros.
   let head: UInt64
-  /// The length in bytes.
   let count: Int
-  /// The bytes after ``head``.
   private let rest: [UInt8]
 
   init(_ bytes: UnsafeRawBufferPointer) {

@@ -7,16 +7,13 @@ struct EntryReader {
   /// The position of the next read.
   private enum Place {
     case before(stretch: Int)
-    /// After an entry.
     case after(stretch: Int, key: [UInt8], number: Int64)
     case past(stretch: Int, key: [UInt8])
     case end
   }
 
   let path: AccessPath
-  /// The ranges in the order of reading.
   private let stretches: [IndexStretch]
-  /// Whether reading goes from the greatest key to the least.
   private let isDescending: Bool
   private var place: Place
 
@@ -39,13 +36,11 @@ struct EntryReader {
     }
   }
 
-  /// All entries were read or skipped.
   var isAtEnd: Bool {
     if case .end = place { true } else { false }
   }
 
-  /// The last entry, if the last read reached its limit; before the first read, the position of
-  /// the initializer.
+  /// After the last entry, if the last read reached its limit.
   var position: AccessPath.Position? {
     guard case .after(let stretch, let key, let number) = place else { return nil }
     return AccessPath.Position(stretch: stretch, key: key, number: number)
@@ -95,17 +90,14 @@ struct EntryReader {
     return ends.count == 2 ? EntrySpan(first: ends[0], last: ends[1]) : nil
   }
 
-  /// Skips all entries with this key.
   mutating func skip(_ key: [UInt8], stretch: Int) {
     place = .past(stretch: stretch, key: key)
   }
 
-  /// Skips the rest of the path.
   mutating func finish() {
     place = .end
   }
 
-  /// The key in the results of ``EntrySelection``.
   private static let keyColumn: Int32 = 1
 
   /// Returns the number of entries; below `limit` only at the end of the path. The visitor gets
@@ -148,7 +140,6 @@ struct EntryReader {
   private struct Part {
     var stretch: Int
     var span: EntrySelection.Span
-    /// The argument `$3`.
     var first: [UInt8]
     /// `$4`: a key, or a record number for ``EntrySelection/Span/oneKey``.
     var second: SQLValue
@@ -172,7 +163,6 @@ struct EntryReader {
     }
   }
 
-  /// The place after a part whose entries have all been read.
   private func following(_ part: Part) -> Place {
     let range = stretches[part.stretch].range
     if part.span == .oneKey, part.first != (isDescending ? range.lower : range.upper) {
@@ -235,7 +225,6 @@ struct EntrySpan {
     return passed > 0 ? min(1, Double(passed) / Double(width)) : nil
   }
 
-  /// Eight bytes of a key as a number. Bytes after the end count as 0.
   private static func word(of key: [UInt8], from start: Int) -> UInt64 {
     (start..<start + 8).reduce(0) { $0 << 8 | UInt64($1 < key.count ? key[$1] : 0) }
   }

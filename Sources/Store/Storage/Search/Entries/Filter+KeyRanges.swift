@@ -4,16 +4,13 @@ extension Filter {
   /// Lists of ordered, disjoint ranges of the value index. A record that can pass the filter is in
   /// at least one range of each list; none if the index does not help.
   ///
-  /// Records that cannot pass may be in the ranges, and a record with a list several times. The
-  /// filter must fit the type of the field (``validate(against:)``).
-  ///
-  /// For example, a filter for lists with `a` and `b` gives two lists of ranges, each with one
-  /// member and ``ValueKey/longList``.
+  /// Records that cannot pass may be in the ranges, and a record with a list several times. For
+  /// example, a filter for lists with `a` and `b` gives two lists of ranges, each with one member
+  /// and ``ValueKey/longList``.
   func keyRanges(in fieldType: FieldType) -> [[KeyRange]] {
     comparator.isNegated ? [] : rangesOfRelation(in: fieldType)
   }
 
-  /// Treats the comparator as if it were not negated.
   private func rangesOfRelation(in fieldType: FieldType) -> [[KeyRange]] {
     guard let value else { return [] }
     if !options.isEmpty, value.type.element == .string { return [] }
@@ -54,8 +51,7 @@ extension Filter {
     }
   }
 
-  /// Ranges whose records all fail a `NOT_…` filter; none for another filter, or if the index does
-  /// not help.
+  /// Ranges whose records all fail a `NOT_…` filter; none if the index does not help.
   func excludedRanges(in fieldType: FieldType) -> [KeyRange] {
     let relation = comparator.relation
     guard comparator.isNegated, relation != .listContainsAll, let value else { return [] }
@@ -77,8 +73,7 @@ extension Filter {
     return (rangesOfRelation(in: fieldType).first ?? []).filter { $0.lower != ValueKey.longList }
   }
 
-  /// As ``keyRanges(in:)``, for the words that a record must have
-  /// (``RecordTypeEntry/Field/tokenNumber``); none if the filter does not search for words.
+  /// As ``keyRanges(in:)``, for the words that a record must have.
   var tokenRanges: [[KeyRange]] {
     guard case .string(let text) = value else { return [] }
     let keys = TextTokens(text).tokens.map { ValueKey.key(of: $0) }
@@ -98,13 +93,12 @@ extension Filter {
     KeyRange.union(ranges(of: values, in: element) + [KeyRange(ValueKey.longList)])
   }
 
-  /// Values that may equal one of `values`.
   private static func ranges(of values: [RecordValue], in element: ValueType) -> [KeyRange] {
     KeyRange.union(values.compactMap { bounds(of: $0, in: element) })
   }
 
-  /// The keys of the nearest values that the field can have, one below and one above; the same key
-  /// if it can have exactly the filter's value. nil for a value without a key, such as NaN.
+  /// From the nearest value below that the field can have to the nearest above. nil for a value
+  /// without a key, such as NaN.
   private static func bounds(of value: RecordValue, in element: ValueType) -> KeyRange? {
     switch (element, value) {
     case (.int64, .double(let double)):
@@ -123,12 +117,10 @@ extension Filter {
     }
   }
 
-  /// Returns the nearest integer of `Int64`.
   private static func whole(_ double: Double) -> Int64 {
     Int64(exactly: double) ?? (double < 0 ? .min : .max)
   }
 
-  /// Returns nil for a value that is no text.
   private static func prefixRange(_ value: RecordValue) -> KeyRange? {
     guard case .string(let prefix) = value else { return nil }
     let key = ValueKey.key(of: prefix)

@@ -5,7 +5,6 @@ struct KeyRange: Equatable {
 
   static let everything = KeyRange(lower: [], upper: ValueKey.greatest)
 
-  /// The eight-byte keys in the range, as numbers.
   var numbers: ClosedRange<UInt64>? {
     var first = IndexKey(lower).head
     if lower.count > 8 {
@@ -31,8 +30,6 @@ extension KeyRange {
     self.init(lower: key, upper: key)
   }
 
-  /// Ordered and disjoint ranges with the keys of all given ranges.
-  ///
   /// - Complexity: O(*n* log *n*) for *n* ranges.
   static func union(_ ranges: [KeyRange]) -> [KeyRange] {
     var union: [KeyRange] = []

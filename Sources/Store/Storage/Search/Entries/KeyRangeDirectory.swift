@@ -9,13 +9,9 @@ struct KeyRangeDirectory {
   /// of a range.
   private static let pieceBits = 16
 
-  /// The span from the least key to the greatest of all ranges.
   let envelope: ClosedRange<UInt64>?
-  /// The ranges, ordered and disjoint.
   private let ranges: [ClosedRange<UInt64>]
-  /// The binary logarithm of the keys in a piece.
   private let shift: UInt64
-  /// The pieces; none for at most one range.
   private var pieces: [Piece] = []
 
   /// The relation of a piece's keys to the ranges.
@@ -56,7 +52,6 @@ struct KeyRangeDirectory {
     }
   }
 
-  /// Searches by bisection.
   private func isInRange(_ key: UInt64) -> Bool {
     var low = 0
     var high = ranges.count

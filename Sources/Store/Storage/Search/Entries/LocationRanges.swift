@@ -10,18 +10,15 @@ struct LocationRanges {
   let center: Location
   /// The outer radius in metres.
   let outer: Double
-  /// The inner radius in metres; 0 for a circle.
   var inner = 0.0
 
-  /// The outer radius in degrees at the earth's centre, slightly more than exact, to allow for
-  /// rounding.
+  /// In degrees at the earth's centre, slightly more than exact, to allow for rounding.
   private var reach: Double { degrees(outer * 1.000_001 + 1) }
 
   var bands: ClosedRange<UInt16> {
     ValueKey.band(center.latitude - reach)...ValueKey.band(center.latitude + reach)
   }
 
-  /// The keys of the bands at all longitudes.
   var wholeBands: KeyRange {
     KeyRange(
       lower: ValueKey.key(ofBand: bands.lowerBound, longitude: -180),
@@ -54,8 +51,7 @@ struct LocationRanges {
   /// Degrees at the earth's centre for metres along the earth.
   private func degrees(_ distance: Double) -> Double { distance / Location.earthRadius * 180 / .pi }
 
-  /// In degrees: up to two ranges, or three if one crosses the date line. `reach` is the outer
-  /// radius in degrees.
+  /// In degrees: up to two ranges, or three if one crosses the date line.
   private func longitudes(inBand band: UInt16, reach: Double) -> [ClosedRange<Double>] {
     let south = max(-90, Double(band) / 10 - 90)
     let north = min(90, south + 0.1)
@@ -67,8 +63,8 @@ struct LocationRanges {
     return span(narrow - 1e-6, wide + 1e-6)
   }
 
-  /// Half widths of a circle in degrees of longitude: at both edges of a band, and where a
-  /// meridian touches the circle, which is widest there.
+  /// In degrees of longitude: at both edges of a band, and where a meridian touches the circle,
+  /// which is widest there.
   private func widths(from south: Double, to north: Double, radius: Double) -> [Double] {
     var latitudes = [south, north]
     let touching = sine(center.latitude) / cosine(radius)
@@ -87,7 +83,6 @@ struct LocationRanges {
     return arcCosine(min(1, max(-1, along / across)))
   }
 
-  /// Returns longitudes to the east and to the west.
   private func span(_ near: Double, _ far: Double) -> [ClosedRange<Double>] {
     guard near <= far else { return [] }
     if far >= 180, near <= 0 { return [-180...180] }
@@ -97,7 +92,6 @@ struct LocationRanges {
     return east + wrapped(center.longitude - far, center.longitude - near)
   }
 
-  /// Returns longitudes within -180 to 180: two ranges if the date line is between.
   private func wrapped(_ west: Double, _ east: Double) -> [ClosedRange<Double>] {
     if west < -180 {
       return east < -180

@@ -6,24 +6,20 @@ struct NumberWindow {
   /// The cost of a seek in index entries: the time to read one entry in order.
   static let seekCost = 18
 
-  /// The entries of a read.
   private static let sizes = 2...1_024
   private let stretch: IndexStretch
   /// The numbers in ``covered`` with the key, in ascending order.
   private var numbers: [Int64] = []
-  /// The record numbers for which the last read has the answer.
   private var covered: ClosedRange<Int64>?
   private var size = sizes.lowerBound
   /// All reads so far, in index entries.
   private(set) var cost = 0
 
-  /// Returns nil for a range with more than one key.
   init?(_ stretch: IndexStretch) {
     guard stretch.range.lower == stretch.range.upper else { return nil }
     self.stretch = stretch
   }
 
-  /// Reads again if the last read does not answer for this number.
   mutating func contains(_ number: Int64, in search: RecordSearch) throws -> Bool {
     guard let covered else {
       // If no record has the key, a read from the first number on shows that for all numbers.
@@ -53,7 +49,6 @@ struct NumberWindow {
     return isNear ? min(sizes.upperBound, size * 2) : max(sizes.lowerBound, size / 4)
   }
 
-  /// Up to ``size`` entries from a record number on.
   private mutating func read(from number: Int64, in search: RecordSearch) throws {
     numbers.removeAll(keepingCapacity: true)
     try search.transaction.connection.query(

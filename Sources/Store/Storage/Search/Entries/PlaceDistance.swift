@@ -10,7 +10,6 @@ struct PlaceDistance {
 
   private let sineOfLatitude: Double
   private let cosineOfLatitude: Double
-  /// The centre's longitude in degrees.
   private let longitude: Double
 
   init(from center: Location) {
@@ -19,8 +18,7 @@ struct PlaceDistance {
     longitude = center.longitude
   }
 
-  /// The distance with an error of at most ``error``. `key` is that of a location as a number
-  /// (``ValueKey``).
+  /// Has an error of at most ``error``.
   func metres(to key: UInt64) -> Double { acos(nearness(of: key)) * Location.earthRadius }
 
   /// The cosine, -1 to 1, of the angle to the centre, seen from the earth's centre. A greater one

@@ -1,7 +1,6 @@
 extension SortedSearch {
-  /// Visits the records without a value for a sort key, after those with a value, in the order of
-  /// the next sort keys. `start` is the last record of the previous page, if it has the shared
-  /// values of the walk. Returns whether the page is full.
+  /// After those with a value, in the order of the next sort keys. `start` is the last record of
+  /// the previous page, if it has the shared values of the walk. Returns whether the page is full.
   mutating func walkAbsent(level: Int, from start: RecordOrder.Place?) throws -> Bool {
     let key = keys[level].key
     // Every record has these times. If a filter requires a value of the field, every match has one.
@@ -65,8 +64,7 @@ extension SortedSearch {
     return false
   }
 
-  /// Collects records that the sieve does not exclude, by number, until the page is full. Returns
-  /// whether it is.
+  /// Returns whether the page is full.
   private mutating func collectByNumber(
     ascending: Bool, from start: RecordOrder.Place?
   ) throws -> Bool {

@@ -112,7 +112,6 @@ extension SortedSearch {
 struct LeastElements<Element: Comparable> {
   /// The least elements kept at any time, above 0; up to twice as many, less one, are in memory.
   let capacity: Int
-  /// The kept elements, in no order.
   private var kept: [Element] = []
   /// The greatest element kept at the last removal. A greater one is not added.
   private(set) var bound: Element?
@@ -125,7 +124,6 @@ struct LeastElements<Element: Comparable> {
   /// Each element that was left out is at least as great as all kept ones.
   var hasDropped: Bool { bound != nil }
 
-  /// Removes the greater half at twice the capacity.
   mutating func add(_ element: Element) {
     if let bound, bound < element { return }
     kept.append(element)
@@ -135,6 +133,5 @@ struct LeastElements<Element: Comparable> {
     bound = kept.last
   }
 
-  /// The kept elements in ascending order.
   var sorted: [Element] { kept.sorted() }
 }

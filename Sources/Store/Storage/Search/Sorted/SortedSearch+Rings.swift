@@ -3,7 +3,6 @@ import CloudKitModel
 extension SortedSearch {
   /// The first outer radius in metres: small enough for a city centre.
   private static let firstRadius = 250.0
-  /// The greatest distance in metres.
   private static let halfEarth = Location.earthRadius * .pi
   /// An upper bound for a distance computed from a key, in metres.
   private static let margin = 2.0
@@ -119,8 +118,7 @@ extension SortedSearch {
     farthest(level: level).map { $0 + Self.margin < distance } ?? false
   }
 
-  /// Metres from the centre of the rings to the first record after the page; nil if the page is
-  /// not full, or if this record has no distance.
+  /// In metres; nil if the page is not full, or if this record has no distance.
   private mutating func farthest(level: Int) -> Double? {
     guard collector.isFull, case .double(let last)? = collector.bound()?.values[level] else {
       return nil

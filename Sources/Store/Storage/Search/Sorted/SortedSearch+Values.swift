@@ -90,8 +90,7 @@ extension SortedSearch {
     return try collect(&group, level: level)
   }
 
-  /// Reads a group, whose matches the collector sorts, and empties it. Returns whether the page is
-  /// full.
+  /// Returns whether the page is full.
   private mutating func collect(_ group: inout [Int64], level: Int) throws -> Bool {
     for number in group {
       try consider(number)

@@ -16,23 +16,18 @@ import CloudKitModel
 struct SortedSearch {
   /// The common value of a walk's records for a sort key before the walk's own.
   enum Shared {
-    /// The key of the value (``ValueKey``).
     case key([UInt8])
     case absence
   }
 
   let search: RecordSearch
   let order: RecordOrder
-  /// The matches so far that can be on the page.
   var collector: RecordCollector
-  /// Excludes records before they are read.
   var sieve: CandidateSieve
   /// One for each sort key before the walk's own.
   var shared: [Shared] = []
-  /// The ranking by cached columns, without reading records.
   private(set) var ranking: CandidateRanking?
 
-  /// The sort keys; none for the order of record numbers.
   var keys: [SortKey] { order.sortKeys }
 
   init(_ search: RecordSearch) throws {
@@ -147,8 +142,7 @@ struct SortedSearch {
     }
   }
 
-  /// In index entries: for a sort by distance after a previous page, the cost of seeking the first
-  /// ring.
+  /// In index entries.
   private func overhead(level: Int, from start: RecordOrder.Place?) -> Double {
     guard keys[level].relativeLocation != nil, case .double(let distance)? = start?.values[level]
     else { return 0 }
@@ -159,7 +153,6 @@ struct SortedSearch {
     zip(place.values, shared).allSatisfy { Self.has($0, $1) }
   }
 
-  /// The cost in index entries. A sort by distance computes a distance for each.
   func entryCost(level: Int) -> Double { keys[level].relativeLocation == nil ? 1 : 3 }
 
   /// Collects all matches with the shared values without a walk, and returns whether the page is
