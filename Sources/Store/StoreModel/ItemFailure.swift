@@ -9,19 +9,15 @@ import CloudKitModel
 public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The server translates the code into an error code of the protocol.
   public enum Code: Sendable, Hashable {
-    /// A value breaks a rule of the data model or of the schema.
     case invalid
     /// The item that was to be created exists already.
     case exists
     /// The request has another change tag than the stored record, which was changed since.
     case conflict
-    /// The record, zone or subscription does not exist.
     case notFound
-    /// The zone does not exist.
     case zoneNotFound
     /// The operator of the server has deleted the zone, outside of the app.
     case zoneDeleted
-    /// The caller does not have the right for this operation.
     case accessDenied
     /// The record refers to a record that does not exist: a parent, or the target of a validated
     /// reference.
@@ -34,18 +30,14 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case alreadyInvited
     /// The share may be for the user, under an address that the user's account lacks.
     case mayNeedVerification
-    /// A share would have more participants than it may.
     case tooManyParticipants
     /// The request belongs to another database.
     case badDatabase
     /// The operation was undone or not made, because another item of the request failed, and both
     /// succeed or fail together.
     case atomic
-    /// A limit was exceeded, such as the size of a record.
     case limitExceeded
-    /// One of the ``StoreQuotas`` was exceeded: a limit for each user, database or container.
     case quotaExceeded
-    /// The index of a field is still being built.
     case notReady
   }
 
@@ -76,7 +68,6 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ItemFailure {
-  /// Creates the failure of an item that breaks a rule of the data model.
   package init(_ error: ModelError) {
     self.init(
       error.code == .limitExceeded ? .limitExceeded : .invalid, field: error.field, error.reason,

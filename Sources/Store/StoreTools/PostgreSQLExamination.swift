@@ -14,7 +14,6 @@ public struct PostgreSQLExamination: Sendable, Hashable {
   public static let connections =
     StoreConfiguration().writers + StoreConfiguration().readers + 3
 
-  /// The first schema version with the tables of assets.
   private static let leastVersionWithAssets: Int64 = 5
 
   /// The version in the format of `server_version_num`: 150004 stands for 15.4.

@@ -39,7 +39,6 @@ extension StoreBackup {
     }
   }
 
-  /// Gives a database a gap in its numbers, after which its change tokens have expired.
   static func expireTokens(of database: Int64, over connection: any SQLConnection) throws {
     try connection.run(
       """

@@ -34,9 +34,7 @@ public enum StoreBackup {
   /// The copy is written to a directory with the suffix `.partial`, checked page by page, synced,
   /// and then renamed.
   ///
-  /// - Parameters:
-  ///   - directory: missing or empty.
-  ///   - progress: called from time to time, on the thread that copies.
+  /// - Parameter progress: called from time to time, on the thread that copies.
   /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store; ``StoreError/Code/newerSchema``
   ///   or ``StoreError/Code/olderSchema`` if this program does not know its schema version;
   ///   ``StoreError/Code/exists`` if the directory has contents; ``StoreError/Code/corrupt`` if the
@@ -83,10 +81,7 @@ public enum StoreBackup {
   /// Clients may have newer change tokens than the copy, so all expire, and clients fetch all data
   /// again. Files have the suffix `.restoring` until the end.
   ///
-  /// - Parameters:
-  ///   - directory: a directory that ``make(ofStoreAt:in:progress:)`` wrote.
-  ///   - path: the database file of the new store.
-  ///   - progress: called from time to time, on the thread that copies.
+  /// - Parameter directory: a directory that ``make(ofStoreAt:in:progress:)`` wrote.
   /// - Throws: ``StoreError/Code/cannotOpen`` if `directory` is not a copy, or a program has the
   ///   store at `path` open; ``StoreError/Code/exists`` if there is a store or asset files at
   ///   `path`; ``StoreError/Code/newerSchema`` or ``StoreError/Code/olderSchema`` if this program
@@ -237,7 +232,6 @@ public enum StoreBackup {
       of: connection, at: "'\(path)'", otherwise: "'\(path)' is not a Petrel store")
   }
 
-  /// Checks the checksums of all pages, then the whole copy by SQLite's `quick_check`.
   private static func check(_ path: String) throws {
     try StoreInspection(ofStoreAt: path, within: .seconds(365 * 86_400)).check()
     let copy = try connection(to: path)
@@ -258,7 +252,6 @@ public enum StoreBackup {
 
   // MARK: Files
 
-  /// Opens the file with 16 MiB of cache.
   private static func connection(to path: String) throws -> SQLiteConnection {
     try SQLiteConnection(
       path: path, settings: SQLiteConnection.Settings(cacheKilobytes: 16_384))

@@ -8,7 +8,6 @@ import StoreModel
 /// bytes and a key of memory for each chunk. The rows of the first chunk that differs are read
 /// again.
 struct StoreComparison {
-  /// The number of rows in a chunk.
   private static let chunk = 1_024
 
   /// The digests of the table in one store.
@@ -72,7 +71,6 @@ struct StoreComparison {
     var digest: [UInt8]
   }
 
-  /// The error names the first row that differs.
   private func difference(_ ours: Digests, _ theirs: Digests) throws -> StoreError {
     let index =
       zip(ours.chunks, theirs.chunks).enumerated().first { $0.element.0 != $0.element.1 }?.offset
@@ -102,7 +100,6 @@ struct StoreComparison {
         + "target; first, \(what). The target cannot be used; empty it and start again")
   }
 
-  /// The rows of the chunk after a key.
   private func rows(_ connection: any SQLConnection, after key: [SQLValue]?) throws -> [Row] {
     try connection.rows(
       table.selection(follows: key != nil, limit: Self.chunk), key ?? []

@@ -186,7 +186,6 @@ private final class Interruption: Sendable {
 
   var hasStruck: Bool { state.withLock(\.hasStruck) }
 
-  /// Ends the timer, before the connection is closed.
   func end() { state.withLock { $0.connection = nil } }
 
   private func strike() {
@@ -203,11 +202,8 @@ private final class Interruption: Sendable {
 /// All servers on a store must use the same folder. The first server writes the same identity into
 /// the folder and into the store; `petrel doctor` compares the two.
 public enum AssetFolderIdentity: Sendable, Hashable {
-  /// The file was read; the value is the identity.
   case known(String)
-  /// The file or the folder is missing.
   case missing
-  /// The file cannot be read, for this reason.
   case unreadable(String)
 
   /// The file in the folder with the store's identity.

@@ -15,11 +15,8 @@ public enum StoreMove {
   public struct Progress: Sendable, Hashable {
     /// The stages of a move, in order.
     public enum Stage: Sendable, Hashable {
-      /// The move copies rows.
       case copying
-      /// The move copies asset files.
       case copyingAssets
-      /// The move reads and compares the rows of both stores.
       case comparing
     }
 

@@ -17,7 +17,6 @@ import StoreModel
 ///
 /// One thread does all the work.
 final class StoreMover {
-  /// The table with the progress, in the target until the last transaction.
   private static let stateTable = "store_move"
   /// The tables about the store itself, which are not copied.
   static let ownTables: Set = ["schema_version", stateTable]
@@ -29,9 +28,7 @@ final class StoreMover {
 
   /// The progress as stored in the target.
   private struct State {
-    /// The last table of which rows were copied; empty before the first.
     var table: String
-    /// The last copied key; nil if all rows of the table are copied.
     var key: [SQLValue]?
     var rows: Int64
   }
@@ -41,9 +38,7 @@ final class StoreMover {
   let source: StoreMoveEnd
   let target: StoreMoveEnd
   private let limits: StoreMove.BatchLimits
-  /// Called after each commit of rows. An error ends the move.
   private let committed: (StoreMove.Progress) throws -> Void
-  /// Called after each commit of rows, each asset file, and each 1,024 compared rows.
   private let report: (StoreMove.Progress) -> Void
   private var progress = StoreMove.Progress()
   var result = StoreMove.Result()
@@ -60,7 +55,6 @@ final class StoreMover {
     self.report = report
   }
 
-  /// Continues an interrupted move. After a completed move, only compares the stores.
   func run() throws -> StoreMove.Result {
     let state = try prepare()
     try source.connection.beginReading()
@@ -105,8 +99,6 @@ final class StoreMover {
 
   // MARK: Beginning and end
 
-  /// Creates an empty store in the target, or reads the progress of an earlier move.
-  ///
   /// The source's waiting entries of the notification log are added to the log's index first: the
   /// only change of the source.
   ///
@@ -159,7 +151,6 @@ final class StoreMover {
     return State(table: found.table, key: key ?? nil, rows: found.rows)
   }
 
-  /// `name` is one of the tables.
   private func tablesThere(_ name: String) -> StoreError {
     StoreError(
       .exists,
@@ -167,7 +158,6 @@ final class StoreMover {
         + "empty")
   }
 
-  /// Whether an earlier move was completed, but its process ended before it could report this.
   /// False if the fingerprints differ, because a program has since changed one of the stores.
   private func isCopy(_ names: [String], _ fingerprint: String) throws -> Bool {
     guard ["schema_version", "counters", "databases"].allSatisfy(names.contains) else {
@@ -211,7 +201,6 @@ final class StoreMover {
     return hasher.finish().hexadecimal
   }
 
-  /// Creates the tables and the row of the progress in one transaction.
   private func makeEmptyStore(_ fingerprint: String) throws {
     let connection = target.connection
     try connection.beginWriting()
@@ -257,8 +246,6 @@ final class StoreMover {
       }
   }
 
-  /// Sets the schema version in one transaction. PostgreSQL then collects statistics about each
-  /// table.
   private func finish(_ tables: [SQLTable]) throws {
     let connection = target.connection
     try connection.beginWriting()
@@ -284,7 +271,6 @@ final class StoreMover {
 
   // MARK: Rows
 
-  /// Copies the rows after a key, in transactions of limited size.
   private func copy(_ table: SQLTable, after key: [SQLValue]?) throws {
     var intake = target.connection.intake(into: table)
     var isOpen = false
@@ -310,7 +296,7 @@ final class StoreMover {
     try commit(rows, through: nil, of: table)
   }
 
-  /// Stores the progress. A key of nil says that all rows of the table are copied.
+  /// A key of nil says that all rows of the table are copied.
   private func commit(_ rows: Int, through key: [SQLValue]?, of table: SQLTable) throws {
     try target.connection.run(
       """
@@ -328,7 +314,6 @@ final class StoreMover {
 }
 
 extension SQLTable {
-  /// An integer counts as 8 bytes.
   func size(of row: any SQLRow) -> Int {
     columns.enumerated().reduce(0) { size, column in
       column.element.kind == .integer ? size + 8 : size + row.buffer(Int32(column.offset)).count

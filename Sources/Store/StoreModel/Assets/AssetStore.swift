@@ -46,7 +46,6 @@ public struct AssetName: Sendable, Hashable {
 
 /// The bytes that an ``AssetStore`` is to store.
 public enum AssetBytes: Sendable {
-  /// Bytes in memory.
   case data(Data)
   /// The whole file at this path, which is moved and not copied.
   case file(path: String)
@@ -54,7 +53,6 @@ public enum AssetBytes: Sendable {
 
 /// A reader of one asset's bytes, all of which stay readable if the asset is removed meanwhile.
 public protocol AssetReader: Sendable {
-  /// The number of bytes.
   var size: Int64 { get }
   /// Returns `count` bytes from `offset` on; fewer only if the asset ends earlier.
   func read(at offset: Int64, count: Int) async throws -> Data

@@ -13,9 +13,7 @@ public struct Announcement: Sendable, Hashable {
 /// The identity of an announcement. A server sends each announcement as a row of a table and as a
 /// notification of PostgreSQL, so a receiver can recognize the second.
 public struct AnnouncementName: Sendable, Hashable {
-  /// The raw value of the announcing server's ``ServerID``.
   package var server: Int64
-  /// A process counts its announcements from 1.
   package var number: Int64
 
   package init(server: Int64, number: Int64) {
@@ -49,7 +47,6 @@ public struct AnnouncementPosition: Sendable, Hashable {
 /// A notification between servers that share a store. It may be lost, so servers still read the
 /// tables from time to time.
 public enum ServerNotification: Sendable, Hashable {
-  /// A server has registered and listens to notifications.
   case joined(ServerID)
   /// Another process has committed changes that this server must dispatch.
   case wakeUp

@@ -15,8 +15,7 @@ public struct CourierPosition: Sendable, Hashable {
   /// Creates the empty position, with which the reader gets the entries after the store's cursors.
   public init() {}
 
-  /// Decrypts a position; nil for a text that no server of this store made, and for a position
-  /// with more than 48 databases.
+  /// Returns nil for a text that no server of this store made, or with more than 48 databases.
   public init?(_ text: String, sealedBy tokens: TokenCipher) {
     guard let contents = tokens.open(text, as: .courierPosition) else { return nil }
     self.init(String(decoding: contents, as: UTF8.self))
@@ -29,7 +28,6 @@ public struct CourierPosition: Sendable, Hashable {
     try tokens.seal(Array(text.utf8), as: .courierPosition)
   }
 
-  /// Reads the unencrypted text; nil if it has another structure or a number below 1.
   init?(_ text: String) {
     let places = text.split(separator: ".", omittingEmptySubsequences: false)
     guard places.count <= Self.limit else { return nil }
@@ -42,7 +40,6 @@ public struct CourierPosition: Sendable, Hashable {
     }
   }
 
-  /// The unencrypted text, in the order of the databases.
   var text: String {
     sequences.sorted { $0.key < $1.key }.map { "\($0.key.rawValue)-\($0.value)" }
       .joined(separator: ".")

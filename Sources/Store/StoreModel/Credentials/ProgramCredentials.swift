@@ -7,9 +7,8 @@ import CloudKitModel
 public struct APIToken: Sendable, Hashable {
   /// The way in which the sign-in page gives the web auth token to the app.
   public enum SignInCallback: Sendable, Hashable {
-    /// The page sends a message to the window that opened the page.
     case postMessage
-    /// The page redirects to this URL, with the query item `ckWebAuthToken`.
+    /// With the query item `ckWebAuthToken`.
     case redirect(url: String)
   }
 

@@ -56,9 +56,7 @@ public struct DeliveryCapacity: Sendable {
 
 /// A user and a database: the limit of waiting deliveries applies to each such pair.
 package struct UserOfDatabase: Hashable {
-  /// The user who gets the notifications.
   package var userRecordName: String
-  /// The database whose changes fire them.
   package var database: DatabaseID
 
   package init(userRecordName: String, database: DatabaseID) {
@@ -85,7 +83,6 @@ public final class UserBacklogs: Sendable {
 
   /// The most deliveries of one database that may wait for one user; `Int.max` for no limit.
   public let limit: Int
-  /// The counters; none without a limit.
   private let counters: Mutex<[Int]>
 
   /// Creates counters that have reached the limit, so that the store counts each user's deliveries
@@ -116,7 +113,6 @@ public final class UserBacklogs: Sendable {
     withCounter(of: user) { $0 = count }
   }
 
-  /// Calls `body` under the lock; nil without a limit.
   @discardableResult
   private func withCounter<Value: Sendable>(
     of user: UserOfDatabase, _ body: (inout Int) -> Value

@@ -9,7 +9,6 @@ public struct DeliveryUpdate: Sendable, Hashable {
     /// deliveries with the key `superseding`, to the same device and in the same database, into
     /// this one.
     case delivered(superseding: DeliveryMergeKey? = nil)
-    /// The push is not sent, or not sent again; the text says why.
     case abandoned(reason: String)
     /// The newer delivery with this number, if it is known, replaces this one.
     case merged(into: Int64?)

@@ -2,9 +2,7 @@ import CloudKitModel
 
 /// The two environments of APNs. They are independent of the container's environment.
 public enum APNsEnvironment: String, Sendable, Hashable, CaseIterable {
-  /// The environment for development builds of an app.
   case development
-  /// The environment for apps from TestFlight and the App Store.
   case production
 }
 
@@ -16,13 +14,10 @@ public enum APNsEnvironment: String, Sendable, Hashable, CaseIterable {
 public struct DeviceToken: Sendable, Hashable {
   /// The kind of a target. The store has the raw values in its tables, so they never change.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// A device of Apple's, which gets pushes through APNs.
     case apns
-    /// A reader of the web courier, which polls the server for its notifications.
     case courier
-    /// A browser's push subscription (RFC 8030).
+    /// RFC 8030.
     case webPush
-    /// A webhook: the URL of a program, to which the server posts notifications.
     case webhook
 
     /// Whether the server sends notifications to such targets. Courier readers poll.

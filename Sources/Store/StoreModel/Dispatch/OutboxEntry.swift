@@ -29,9 +29,7 @@ public struct OutboxEntry: Sendable, Hashable {
   public var deferring: [String] = []
   /// The subscriber for whom a deferred change is dispatched now; nil for all other changes.
   public var deferral: String?
-  /// The bytes of the stored change.
   package var byteCount = 0
-  /// Whether the change is larger than ``ChangeHistoryLimits/changeBytes``.
   package var isLarge = false
 
   /// The database of the change.

@@ -28,7 +28,6 @@ public struct LogEntry: Sendable, Hashable {
 
 /// One notification as a reader of the log sees it.
 public enum LoggedNotification: Sendable, Hashable {
-  /// A notification that no device of the user has marked as read.
   case unread(LogEntry)
   /// The mark of a notification that was marked as read at this time, whose contents the log no
   /// longer returns.

@@ -65,11 +65,8 @@ public struct ClientChangeToken: Sendable, Hashable {
 
 /// The outcome of one record operation.
 public enum RecordOutcome: Sendable, Hashable {
-  /// The record as it was saved, with its new change tag.
   case saved(Record)
-  /// The record was deleted.
   case deleted(RecordID)
-  /// The store refused the operation.
   case failed(ItemFailure)
 
   package var isFailure: Bool {

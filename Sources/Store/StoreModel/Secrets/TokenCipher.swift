@@ -13,19 +13,13 @@ import Synchronization
 public struct TokenCipher: Sendable {
   /// The kind of a sealed text, which is not accepted as another kind.
   public enum Kind: UInt8, Sendable, CaseIterable {
-    /// A change token of a zone's or a database's feed.
     case changes = 1
-    /// A token of a position in a notification log.
     case notificationLog
-    /// A continuation of a query.
     case continuation
-    /// A position of a reader of the web courier.
     case courierPosition
-    /// The name of a database in a URL.
     case database
-    /// The identifier of a share in a URL.
     case shareLink
-    /// The name of a share in the URL of a file. Nobody can open the share by it.
+    /// Nobody can open the share by it.
     case shareOfFile
 
     /// Such texts are base64url. Other clients than Petrel's decode the other kinds as base64.
@@ -37,7 +31,6 @@ public struct TokenCipher: Sendable {
     }
   }
 
-  /// The bytes of a nonce, as GCM recommends.
   private static let nonceSize = 12
   /// The contents are padded to a multiple of these bytes. The length of a text would otherwise
   /// reveal the size of its numbers.
@@ -142,7 +135,6 @@ public struct TokenCipher: Sendable {
     return (Self.number(bytes[8...]), DatabaseID(rawValue: Self.number(bytes[..<8])))
   }
 
-  /// The highest byte is the first.
   private static func bytes(of number: Int64) -> [UInt8] {
     withUnsafeBytes(of: number.bigEndian) { Array($0) }
   }

@@ -50,8 +50,6 @@ public enum SubscriptionOutcome: Sendable, Hashable {
   /// - Parameter replaced: the kind of the replaced subscription, if the new subscription is of
   ///   another kind; otherwise nil.
   case saved(Subscription, replaced: Subscription.KindName? = nil)
-  /// The subscription was deleted.
   case deleted(subscriptionID: String)
-  /// The store refused the operation.
   case failed(subscriptionID: String, ItemFailure)
 }

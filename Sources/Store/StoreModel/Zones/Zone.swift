@@ -26,8 +26,6 @@ public struct Zone: Sendable, Hashable {
 public enum ZoneOutcome: Sendable, Hashable {
   /// The zone was created, or existed already.
   case saved(Zone)
-  /// The zone was deleted with its records.
   case deleted(ZoneID)
-  /// The store refused the operation.
   case failed(ZoneID, ItemFailure)
 }
