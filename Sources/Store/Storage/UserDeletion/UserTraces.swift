@@ -1,7 +1,7 @@
 import SQLEngine
 
-/// The tables and columns that can have data of a user, for the deletion of users. Every table is
-/// named here; a test compares them with the schema.
+/// The tables and columns that can have data of a user, for the deletion of users. A test compares
+/// them with the schema, and names the other tables.
 enum UserTraces {
   /// The time for which the hash of a deleted user is kept: longer than any request lasts.
   static let refusalMilliseconds: Int64 = 24 * 60 * 60 * 1000
@@ -62,11 +62,6 @@ enum UserTraces {
     .init("trimmed_logs", "subscriber"), .init("courier_cursors", "token"),
   ]
 
-  /// When a private database is deleted, the files of these rows must be removed too.
-  static let assetTables: Set = ["asset_uploads", "assets", "asset_disposals"]
-
-  static let databaseDirectories: Set = ["databases", "database_addresses"]
-
   /// Owners of rows of public databases, with the stage that removes the rows.
   static let publicColumns: [(stage: UserDeletion.Stage, place: OwnerColumn)] = [
     (.publicRows, "client_change_tokens", "user_record_name"),
@@ -80,11 +75,6 @@ enum UserTraces {
       (stage, (name, column, KeyedTable.deletion(from: name, table.key, where: column)))
     }
   }
-
-  /// Users in rows of other users' private databases, which ``UserDeletion/Stage/shares`` removes.
-  static let shareColumns: [(table: String, column: String)] = [
-    ("participants", "user_record_name"), ("share_requests", "user_record_name"),
-  ]
 
   /// Credentials and rights, which the beginning of the deletion removes.
   static let accessColumns = [
@@ -105,25 +95,4 @@ enum UserTraces {
   ) -> OwnerColumn {
     (table, column, "DELETE FROM \(table) WHERE \(column) = $1".except(.wholeTable))
   }
-
-  /// Handled by code of their own, without a list of columns.
-  static let otherTables: Set = [
-    "notification_index", "gone_devices", "device_numbers", "user_deletions", "containers",
-  ]
-
-  /// Tables without data of users, or with data that is deleted soon anyway: the value says which.
-  static let tablesWithoutTraces: [String: String] = [
-    "counters": "numbers", "schema_version": "a number", "store_shards": "a number",
-    "secrets": "the server's", "admin_keys": "the operators'", "console_sessions": "the operators'",
-    "api_tokens": "the containers'", "server_keys": "the containers'",
-    "taken_signatures": "of server-to-server keys",
-    "record_types": "schemas", "record_fields": "schemas", "system_field_indexes": "schemas",
-    "record_type_grants": "schemas", "security_roles": "schemas",
-    "subscription_types": "schemas: names of fields without values",
-    "index_work": "positions of work in progress, deleted when it is done",
-    "push_routes": "containers", "notification_runs": "numbers", "servers": "the servers'",
-    "announcements": "messages between servers, deleted after minutes",
-    "request_allowances": "hashes, deleted when a bucket is full",
-    "sign_in_attempts": "hashes, deleted after a day",
-  ]
 }

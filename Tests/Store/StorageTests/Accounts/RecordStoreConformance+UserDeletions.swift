@@ -309,54 +309,6 @@ extension RecordStoreConformance {
   }
 }
 
-struct UserTracesTests {
-  @Test("every table of the schema is known to the deletion of users, by its right key")
-  func complete() async throws {
-    let store = try await Store.inMemory()
-    try await store.transactions.read { transaction in
-      let databaseTables = Set(UserTraces.databaseTables.map(\.name))
-      let accounts = Set(UserTraces.accountColumns.map(\.table))
-      let known =
-        databaseTables.union(accounts).union(UserTraces.assetTables)
-        .union(UserTraces.databaseDirectories).union(UserTraces.otherTables)
-        .union(UserTraces.tablesWithoutTraces.keys)
-      #expect(Set(try SQLTable.names(transaction.connection)) == known)
-      let naming: Set = [
-        "user_record_name", "subscriber", "requester", "owner", "user_hash", "token",
-      ]
-      for name in try SQLTable.names(transaction.connection) where name != "schema_version" {
-        let table = try SQLTable(named: name, in: transaction.connection)
-        let columns = Set(table.columns.map(\.name))
-        if UserTraces.tablesWithoutTraces[name] != nil {
-          #expect(columns.isDisjoint(with: naming) || name == "server_keys", "\(name)")
-        }
-        if columns.contains("database_id") {
-          #expect(
-            databaseTables.contains(name) || UserTraces.assetTables.contains(name)
-              || ["databases", "notification_index", "index_work"].contains(name), "\(name)")
-        }
-        if let listed = UserTraces.databaseTables.first(where: { $0.name == name }) {
-          #expect(
-            Set(table.key.map(\.name)) == Set(listed.key + ["database_id"]), "\(name)")
-        }
-        // What names a user and lies in public databases, too, is looked for there.
-        let own = columns.intersection(["user_record_name", "subscriber", "requester"])
-        if databaseTables.contains(name), let column = own.first,
-          !["subscriptions", "notification_log"].contains(name)
-        {
-          #expect(
-            UserTraces.publicColumns.map(\.place).contains {
-              $0.table == name && $0.column == column
-            }
-              || UserTraces.shareColumns.contains { $0.table == name && $0.column == column },
-            "\(name).\(column)")
-        }
-      }
-    }
-    await store.close()
-  }
-}
-
 extension TestStore {
   /// A page of the public database's feed.
   fileprivate func publicChanges(since token: String? = nil) async throws -> RecordChangesPage {
