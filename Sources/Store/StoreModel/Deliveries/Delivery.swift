@@ -173,7 +173,6 @@ public struct TakenDeliveries: Sendable {
 /// `DeliveryService` implements and documents the methods. The protocol lets a test delay or fail the
 /// calls of a delivery worker.
 public protocol DeliveryQueue: Sendable {
-  func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery]
   func deliveryRoutes() async throws -> [DeliveryRoute.ID: DeliveryRoute]
   func owedDeliveryCount() async throws -> Int
   func nextDeliveryTime(
@@ -186,5 +185,4 @@ public protocol DeliveryQueue: Sendable {
   func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws
   @discardableResult
   func updateDeliveries(_ updates: [DeliveryUpdate]) async throws -> Int
-  func refusedPushes(limit: Int) async throws -> [RefusedPush]
 }

@@ -35,9 +35,6 @@ struct HookedDeliveryQueue: DeliveryQueue {
 
   // MARK: As the store behind does
 
-  func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery] {
-    try await base.dueDeliveries(at: timestamp, limit: limit)
-  }
   func deliveryRoutes() async throws -> [DeliveryRoute.ID: DeliveryRoute] {
     try await base.deliveryRoutes()
   }
@@ -48,8 +45,5 @@ struct HookedDeliveryQueue: DeliveryQueue {
   }
   func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws {
     try await base.reclaimDeliveries(at: timestamp, exceptOf: holder)
-  }
-  func refusedPushes(limit: Int) async throws -> [RefusedPush] {
-    try await base.refusedPushes(limit: limit)
   }
 }
