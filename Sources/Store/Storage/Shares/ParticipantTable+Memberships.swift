@@ -9,7 +9,7 @@ struct StoredPart {
 
 extension ParticipantTable {
   func everyone(of share: Int64, in database: DatabaseID) throws -> [String] {
-    try connection.texts(Self.sql.memberships.everyone, [.id(database), .integer(share)])
+    try connection.texts(sql.memberships.everyone, [.id(database), .integer(share)])
   }
 
   /// Present and former parts, and invitations.
@@ -17,7 +17,7 @@ extension ParticipantTable {
     of user: String, inZone zone: Int64, of database: DatabaseID
   ) throws -> [StoredPart] {
     try connection.rows(
-      Self.sql.memberships.parts, [.text(user), .id(database), .integer(zone)]
+      sql.memberships.parts, [.text(user), .id(database), .integer(zone)]
     ) { StoredPart(share: $0.integer(7), participant: try participant($0)) }
   }
 
@@ -26,7 +26,7 @@ extension ParticipantTable {
     of user: String, inZone zone: Int64, of database: DatabaseID
   ) throws -> [ZoneMembership] {
     try connection.rows(
-      Self.sql.memberships.memberships, [.text(user), .id(database), .integer(zone)]
+      sql.memberships.memberships, [.text(user), .id(database), .integer(zone)]
     ) { row in
       let id = row.text(2)
       let role = try Self.role(row.integer(3), of: id)
@@ -40,7 +40,7 @@ extension ParticipantTable {
 
   func latestChange(of user: String, inZone zone: Int64, of database: DatabaseID) throws -> Int64 {
     try connection.rows(
-      Self.sql.memberships.latestChange, [.text(user), .id(database), .integer(zone)]
+      sql.memberships.latestChange, [.text(user), .id(database), .integer(zone)]
     ) { max($0.integer(0), $0.integer(1)) }.max() ?? 0
   }
 
@@ -57,22 +57,22 @@ extension ParticipantTable {
   /// Each user who sees shares of a zone once, in the order of names.
   func users(inZone zone: Int64, of database: DatabaseID) throws -> [String] {
     let participants = try connection.rows(
-      Self.sql.memberships.users, [.id(database), .integer(zone)], participant)
+      sql.memberships.users, [.id(database), .integer(zone)], participant)
     return Set(participants.filter(\.mayRead).compactMap(\.user)).sorted()
   }
 
   func someZone(of database: DatabaseID) throws -> Int64? {
-    try connection.integer(Self.sql.memberships.someZone, [.id(database)])
+    try connection.integer(sql.memberships.someZone, [.id(database)])
   }
 
   /// Whether a user of a share takes part in another share of the zone. The user's change feed of
   /// the zone then goes on when the share ends.
   func hasReadersOfOthers(_ share: Int64, in database: DatabaseID) throws -> Bool {
-    try connection.exists(Self.sql.memberships.readersOfOthers, [.id(database), .integer(share)])
+    try connection.exists(sql.memberships.readersOfOthers, [.id(database), .integer(share)])
   }
 
   func zones(with user: String) throws -> [(database: DatabaseID, zone: Int64)] {
-    try connection.rows(Self.sql.memberships.zones, [.text(user)]) {
+    try connection.rows(sql.memberships.zones, [.text(user)]) {
       ($0.database(0), $0.integer(1))
     }
   }
@@ -82,7 +82,7 @@ extension ParticipantTable {
   func zones(
     with user: String, named zoneName: String
   ) throws -> [(database: DatabaseID, zone: Int64)] {
-    try connection.rows(Self.sql.memberships.zonesNamed, [.text(user), .text(zoneName)]) {
+    try connection.rows(sql.memberships.zonesNamed, [.text(user), .text(zoneName)]) {
       ($0.database(0), $0.integer(1))
     }
   }
@@ -95,26 +95,25 @@ extension ParticipantTable {
   ) throws -> [ShareSummary.Place] {
     guard let database else {
       return try connection.rows(
-        Self.sql.memberships.sharesAnywhere,
+        sql.memberships.sharesAnywhere,
         [.text(user), .id(place.database), .integer(place.number), .count(limit)]
       ) { ShareSummary.Place(database: $0.database(0), number: $0.integer(1)) }
     }
     return try connection.rows(
-      Self.sql.memberships.shares,
-      [.text(user), .id(database), .integer(place.number), .count(limit)]
+      sql.memberships.shares, [.text(user), .id(database), .integer(place.number), .count(limit)]
     ) { ShareSummary.Place(database: database, number: $0.integer(0)) }
   }
 
   func counts(
     of share: Int64, in database: DatabaseID
   ) throws -> (invited: Int, accepted: Int) {
-    try connection.first(Self.sql.memberships.counts, [.id(database), .integer(share)]) {
+    try connection.first(sql.memberships.counts, [.id(database), .integer(share)]) {
       ($0.count(0), $0.count(1))
     } ?? (0, 0)
   }
 
   func counts() throws -> (invited: Int, accepted: Int) {
-    try connection.first(Self.sql.memberships.countsAnywhere, []) { ($0.count(0), $0.count(1)) }
+    try connection.first(sql.memberships.countsAnywhere, []) { ($0.count(0), $0.count(1)) }
       ?? (0, 0)
   }
 

@@ -27,7 +27,7 @@ struct StoredParticipant: Equatable {
 ///
 /// The row of a participant who had joined stays after the removal: it shows the change feed which
 /// records the participant has to delete.
-struct ParticipantTable: Table {
+struct ParticipantTable: ShareUserTable {
   let transaction: StoreTransaction
 
   /// The index finds the rows of a user.
@@ -54,7 +54,7 @@ struct ParticipantTable: Table {
   // MARK: Reading
 
   func participants(of share: Int64, in database: DatabaseID) throws -> [StoredParticipant] {
-    try connection.rows(Self.sql.participants, [.id(database), .integer(share)], participant)
+    try connection.rows(sql.participants, [.id(database), .integer(share)], participant)
   }
 
   func participant(_ row: any SQLRow) throws -> StoredParticipant {
@@ -90,7 +90,7 @@ struct ParticipantTable: Table {
     _ participant: StoredParticipant, of share: StoredShare, in database: DatabaseID
   ) throws {
     try decide(
-      Self.sql.save,
+      sql.save,
       [
         .id(database), .integer(share.number), .text(participant.id),
         .integer(share.zoneNumber), .integer(share.root ?? 0), .text(participant.user ?? ""),
@@ -112,8 +112,7 @@ struct ParticipantTable: Table {
     timestamp: Timestamp, in database: DatabaseID
   ) throws {
     guard participant.joined != nil else {
-      try decide(
-        Self.sql.remove, [.id(database), .integer(share.number), .text(participant.id)])
+      try decide(sql.remove, [.id(database), .integer(share.number), .text(participant.id)])
       return
     }
     var participant = participant
@@ -127,38 +126,24 @@ struct ParticipantTable: Table {
     of user: String, in share: StoredShare, of database: DatabaseID
   ) throws {
     let oldest = try connection.integer(
-      Self.sql.oldest,
+      sql.oldest,
       [
         .text(user), .id(database), .integer(share.zoneNumber), .integer(share.number),
         .integer(Self.endedPartsPerUser),
       ])
     guard let oldest else { return }
     try decide(
-      Self.sql.forgetOld,
+      sql.forgetOld,
       [
         .text(user), .id(database), .integer(share.zoneNumber),
         .integer(share.number), .integer(oldest),
       ])
   }
 
-  // MARK: The deletion of a user
-
-  func nextDatabase(after database: DatabaseID, of user: String) throws -> Int64? {
-    try connection.integer(Self.sql.nextDatabase, [.text(user), .id(database)])
-  }
-
-  func shares(with user: String, in database: DatabaseID, limit: Int) throws -> [Int64] {
-    try connection.integers(Self.sql.shares, [.text(user), .id(database), .count(limit)])
-  }
-
-  func remove(_ user: String, of share: Int64, in database: DatabaseID) throws {
-    try decide(Self.sql.removeUser, [.id(database), .integer(share), .text(user)])
-  }
-
   // MARK: The end of a zone
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try decide(Self.sql.removeAll, [.id(database), .integer(zone)])
+    try decide(sql.removeAll, [.id(database), .integer(zone)])
   }
 
   struct Statements {
@@ -192,20 +177,10 @@ struct ParticipantTable: Table {
       WHERE user_record_name = $1 AND database_id = $2 AND zone_number = $3 AND share_number = $4
         AND ended > 0 AND ended <= $5
       """
-    let nextDatabase = """
-      SELECT database_id FROM participants WHERE user_record_name = $1 AND database_id > $2
-      ORDER BY database_id LIMIT 1
-      """.except(.everyDatabase)
-    let shares: Statement = """
-      SELECT share_number FROM participants
-      WHERE user_record_name = $1 AND database_id = $2 ORDER BY share_number LIMIT $3
-      """
-    let removeUser: Statement = """
-      DELETE FROM participants
-      WHERE database_id = $1 AND share_number = $2 AND user_record_name = $3
-      """
+    let ofUser = ShareUserStatements("participants")
     let removeAll: Statement =
       "DELETE FROM participants WHERE database_id = $1 AND zone_number = $2"
   }
   static let sql = Statements()
+  static var ofUser: ShareUserStatements { sql.ofUser }
 }

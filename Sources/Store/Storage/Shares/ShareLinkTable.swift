@@ -31,8 +31,7 @@ struct ShareLinkTable: Table {
     ofRoot root: Int64?, participant: String? = nil, inZone zone: Int64, of database: DatabaseID
   ) throws -> Int64? {
     try connection.integer(
-      Self.sql.number,
-      [.id(database), .integer(zone), .integer(root ?? 0), .text(participant ?? "")])
+      sql.number, [.id(database), .integer(zone), .integer(root ?? 0), .text(participant ?? "")])
   }
 
   /// A row of the table.
@@ -45,7 +44,7 @@ struct ShareLinkTable: Table {
   }
 
   func link(_ number: Int64, in database: DatabaseID) throws -> Link? {
-    try connection.first(Self.sql.link, [.id(database), .integer(number)]) { row in
+    try connection.first(sql.link, [.id(database), .integer(number)]) { row in
       let participant = row.text(2)
       return Link(
         zone: row.integer(0), root: row.integer(1) == 0 ? nil : row.integer(1),
@@ -58,7 +57,7 @@ struct ShareLinkTable: Table {
     of database: DatabaseID
   ) throws {
     try decide(
-      Self.sql.add,
+      sql.add,
       [
         .id(database), .integer(number), .integer(zone), .integer(root ?? 0),
         .text(participant ?? ""),
@@ -66,11 +65,11 @@ struct ShareLinkTable: Table {
   }
 
   func remove(_ number: Int64, of database: DatabaseID) throws {
-    try decide(Self.sql.remove, [.id(database), .integer(number)])
+    try decide(sql.remove, [.id(database), .integer(number)])
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try decide(Self.sql.removeAll, [.id(database), .integer(zone)])
+    try decide(sql.removeAll, [.id(database), .integer(zone)])
   }
 
   func shortGUID(of link: Int64, in database: DatabaseID) throws -> String {

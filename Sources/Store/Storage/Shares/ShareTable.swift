@@ -40,28 +40,28 @@ struct ShareTable: Table {
   }
 
   func shareWithoutRequests(_ number: Int64, in database: DatabaseID) throws -> StoredShare? {
-    try connection.first(Self.sql.share, [.id(database), .integer(number)], share)
+    try connection.first(sql.share, [.id(database), .integer(number)], share)
   }
 
   func share(
     ofRoot root: Int64?, inZone zone: Int64, of database: DatabaseID
   ) throws -> StoredShare? {
     try connection.first(
-      Self.sql.ofRoot, [.id(database), .integer(zone), .integer(root ?? 0)], share
+      sql.ofRoot, [.id(database), .integer(zone), .integer(root ?? 0)], share
     ).map { try withRequests($0, in: database) }
   }
 
   /// A root of nil is the zone as a whole.
   func number(ofRoot root: Int64?, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
-    try connection.integer(Self.sql.number, [.id(database), .integer(zone), .integer(root ?? 0)])
+    try connection.integer(sql.number, [.id(database), .integer(zone), .integer(root ?? 0)])
   }
 
   func hasAny(in database: DatabaseID) throws -> Bool {
-    try connection.exists(Self.sql.any, [.id(database)])
+    try connection.exists(sql.any, [.id(database)])
   }
 
   func isRoot(_ record: Int64, inZone zone: Int64, of database: DatabaseID) throws -> Bool {
-    try connection.exists(Self.sql.isRoot, [.id(database), .integer(zone), .integer(record)])
+    try connection.exists(sql.isRoot, [.id(database), .integer(zone), .integer(record)])
   }
 
   private func withRequests(_ share: StoredShare, in database: DatabaseID) throws -> StoredShare {
@@ -73,7 +73,7 @@ struct ShareTable: Table {
 
   func roots(inZone zone: Int64, of database: DatabaseID) throws -> [Int64?] {
     try connection.rows(
-      Self.sql.roots, [.id(database), .integer(zone)]
+      sql.roots, [.id(database), .integer(zone)]
     ) { $0.integer(0) == 0 ? nil : $0.integer(0) }
   }
 
@@ -82,16 +82,16 @@ struct ShareTable: Table {
   ) throws -> [ShareSummary.Place] {
     guard let database else {
       return try connection.rows(
-        Self.sql.placesAnywhere, [.id(place.database), .integer(place.number), .count(limit)]
+        sql.placesAnywhere, [.id(place.database), .integer(place.number), .count(limit)]
       ) { ShareSummary.Place(database: $0.database(0), number: $0.integer(1)) }
     }
     return try connection.rows(
-      Self.sql.places, [.id(database), .integer(place.number), .count(limit)]
+      sql.places, [.id(database), .integer(place.number), .count(limit)]
     ) { ShareSummary.Place(database: database, number: $0.integer(0)) }
   }
 
   func count() throws -> Int {
-    try connection.count(Self.sql.count, [])
+    try connection.count(sql.count, [])
   }
 
   private func share(_ row: any SQLRow) throws -> StoredShare {
@@ -111,7 +111,7 @@ struct ShareTable: Table {
 
   func save(_ share: StoredShare, in database: DatabaseID) throws {
     try decide(
-      Self.sql.save,
+      sql.save,
       [
         .id(database), .integer(share.number), .integer(share.zoneNumber),
         .integer(share.root ?? 0), .integer(Self.code(of: share.publicPermission)),
@@ -127,15 +127,15 @@ struct ShareTable: Table {
 
   func remove(_ number: Int64, of database: DatabaseID) throws {
     try ShareRequestTable(transaction: transaction).removeAll(of: number, in: database)
-    try decide(Self.sql.remove, [.id(database), .integer(number)])
+    try decide(sql.remove, [.id(database), .integer(number)])
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    let shares = try connection.integers(Self.sql.inZone, [.id(database), .integer(zone)])
+    let shares = try connection.integers(sql.inZone, [.id(database), .integer(zone)])
     for share in shares {
       try ShareRequestTable(transaction: transaction).removeAll(of: share, in: database)
     }
-    try decide(Self.sql.removeAll, [.id(database), .integer(zone)])
+    try decide(sql.removeAll, [.id(database), .integer(zone)])
   }
 
   struct Statements {
