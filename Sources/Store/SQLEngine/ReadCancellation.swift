@@ -34,6 +34,7 @@ package final class ReadCancellation: @unchecked Sendable {
   private let condition = NSCondition()
   private var phase = Phase.waiting
   private var isSignalling = false
+  /// Written under the lock of ``condition``.
   private let cancelled = Atomic(false)
 
   /// Any thread may read the value.

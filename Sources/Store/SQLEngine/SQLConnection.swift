@@ -163,12 +163,8 @@ package protocol SQLConnection: AnyObject {
   ///
   /// - Returns: false if a connection reads from the log for too long.
   func eraseLog() throws -> Bool
-  /// Collects the planner's statistics of tables that have none, if the engine plans by
-  /// statistics.
-  ///
-  /// - Parameters:
-  ///   - small: tables to analyze even while they are empty or nearly empty.
-  ///   - report: gets each table that could not be analyzed.
+  /// Collects the planner's statistics of tables that have none. Those in `small` are analyzed even
+  /// while they are nearly empty. `report` gets each table that could not be analyzed.
   func analyzeUnknownTables(
     besides small: [String], _ report: (_ table: String, any Error) -> Void)
   /// Translates a table definition from the store's dialect.

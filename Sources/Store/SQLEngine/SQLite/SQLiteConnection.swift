@@ -42,9 +42,8 @@ package final class SQLiteConnection: SQLConnection {
   /// nil opens a database in memory. Each commit is synced before ``commit()`` returns
   /// (`synchronous=FULL`).
   ///
-  /// - Parameters:
-  ///   - checkpointPages: the pages in the log at which a commit of this connection also copies
-  ///     it; nil if another connection copies the log.
+  /// - Parameter checkpointPages: the pages in the log at which a commit of this connection also
+  ///   copies it; nil if another connection copies the log.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be used as a store,
   ///   ``StoreError/Code/corrupt`` if the file has seals and is damaged.
   package init(

@@ -31,7 +31,7 @@ struct AnnouncementTable: Table {
   /// Stores an announcement, unless there is one with the same name.
   func add(_ name: AnnouncementName, subscribers: String) throws {
     try connection.run(
-      transaction.context.isDistributed ? Self.sql.add : Self.sql.addLightly,
+      transaction.context.isDistributed ? sql.add : sql.addLightly,
       [.integer(name.server), .integer(name.number), .text(subscribers)])
   }
 
@@ -47,7 +47,7 @@ struct AnnouncementTable: Table {
     after position: AnnouncementPosition, for server: ServerID
   ) throws -> (announcements: [Announcement], position: AnnouncementPosition) {
     guard let time = position.time else {
-      let now = try connection.first(Self.sql.now, []) { $0.integer(0) }
+      let now = try connection.integer(sql.now, [])
       var position = position
       position.time = now
       return ([], position)
@@ -56,7 +56,7 @@ struct AnnouncementTable: Table {
     next.time = time
     var announcements: [Announcement] = []
     try connection.query(
-      Self.sql.later, [.integer(time - Self.commitTime), .integer(server.rawValue)]
+      sql.later, [.integer(time - Self.commitTime), .integer(server.rawValue)]
     ) { row in
       let name = AnnouncementName(server: row.integer(0), number: row.integer(1))
       next.known[name] = row.integer(2)
@@ -68,11 +68,11 @@ struct AnnouncementTable: Table {
   }
 
   func trim(of server: ServerID) throws {
-    try connection.run(Self.sql.trim, [.integer(server.rawValue), .integer(Self.keptTime)])
+    try connection.run(sql.trim, [.integer(server.rawValue), .integer(Self.keptTime)])
   }
 
   func remove(of server: ServerID) throws {
-    try connection.run(Self.sql.removeAll, [.integer(server.rawValue)])
+    try connection.run(sql.removeAll, [.integer(server.rawValue)])
   }
 
   struct Statements {

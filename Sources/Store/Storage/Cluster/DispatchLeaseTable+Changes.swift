@@ -36,7 +36,7 @@ extension DispatchLeaseTable {
         leases[lease.part.database, default: []].append(lease)
       }
     }
-    var wakeUps = RowInsertion(Self.sql.changes.wakeUp)
+    var wakeUps = RowInsertion(sql.changes.wakeUp)
     for database in databases {
       let own = try leasedParts(
         of: database, with: leases[database] ?? [], from: server, adding: &wakeUps)
@@ -62,7 +62,7 @@ extension DispatchLeaseTable {
   ) throws -> [DatabasePart] {
     let id = SQLValue.id(database)
     guard let first = leases.first else {
-      try connection.run(Self.sql.changes.add, [id, .integer(server?.rawValue ?? 0)])
+      try connection.run(sql.changes.add, [id, .integer(server?.rawValue ?? 0)])
       return [.whole(database)]
     }
     // Another division is pending. The new parts will read this change from the outbox.
@@ -94,8 +94,7 @@ extension DispatchLeaseTable {
     let others = leases.filter { $0.holder != server?.rawValue }
     guard let database = others.first?.part.database else { return }
     try wakeUps.add(in: connection) {
-      $0.append(database.rawValue)
-      $0.append(server?.rawValue ?? 0)
+      $0.append(database.rawValue, server?.rawValue ?? 0)
     }
     transaction.serversToWake.formUnion(
       others.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
@@ -104,7 +103,7 @@ extension DispatchLeaseTable {
   /// The dispatch of this transaction's changes also finds those that the former holder did not
   /// dispatch.
   private func takeOver(_ database: DatabaseID, for server: ServerID) throws -> Bool {
-    try connection.run(Self.sql.changes.takeOver, [.id(database), .integer(server.rawValue)]) == 1
+    try connection.run(sql.changes.takeOver, [.id(database), .integer(server.rawValue)]) == 1
   }
 
   // MARK: Wake-ups
@@ -117,11 +116,10 @@ extension DispatchLeaseTable {
   /// Runs one statement for each lease, because the leases may be on several nodes.
   private func takeEach(of server: ServerID) throws -> WakeUps {
     let holder = SQLValue.integer(server.rawValue)
-    let pending = try connection.rows(Self.sql.changes.pending, [holder], DatabasePart.init(row:))
+    let pending = try connection.rows(sql.changes.pending, [holder], DatabasePart.init(row:))
     let taken = try pending.filter {
       try connection.run(
-        Self.sql.changes.take,
-        [.integer($0.database.rawValue), .integer(Int64($0.number)), holder]) == 1
+        sql.changes.take, [.integer($0.database.rawValue), .integer(Int64($0.number)), holder]) == 1
     }
     return WakeUps(taken, isWhole: taken.count == pending.count)
   }
@@ -132,7 +130,7 @@ extension DispatchLeaseTable {
     var taken: [DatabasePart] = []
     var others: Set<DatabasePart> = []
     // The second `SELECT` sees the rows as they were before the `UPDATE`.
-    try connection.query(Self.sql.changes.takeAll, [.integer(server.rawValue)]) { row in
+    try connection.query(sql.changes.takeAll, [.integer(server.rawValue)]) { row in
       let part = DatabasePart(row: row)
       if row.integer(3) == 1 { taken.append(part) } else { others.insert(part) }
     }

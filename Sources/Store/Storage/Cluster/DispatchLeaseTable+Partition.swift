@@ -18,13 +18,12 @@ extension DispatchLeaseTable {
       try DispatchTable(transaction: transaction).position(of: database)
       ?? DispatchPosition(through: .min, changes: 0)
     let dispatches = PartDispatchTable(transaction: transaction)
-    try connection.run(Self.sql.partition.clear, [id])
+    try connection.run(sql.partition.clear, [id])
     try dispatches.remove(of: database)
     for number in 0..<parts {
       // The wake-up makes the next holder read the outbox: commits may have added changes that the
       // former parts do not dispatch.
-      try connection.run(
-        Self.sql.partition.add, [id, .integer(Int64(number)), .integer(Int64(parts))])
+      try connection.run(sql.partition.add, [id, .count(number), .count(parts)])
       if parts == 1 { return }
       try dispatches.add(position, ofPart: number, of: database)
     }
@@ -48,14 +47,14 @@ extension DispatchLeaseTable {
     }
     let id = SQLValue.id(database)
     if isPending {
-      try connection.run(Self.sql.partition.plan, [id, .integer(Int64(parts))])
+      try connection.run(sql.partition.plan, [id, .count(parts)])
     } else {
       if leases.isEmpty {
-        try connection.run(Self.sql.partition.addFree, [id])
+        try connection.run(sql.partition.addFree, [id])
       }
       try connection.run(
-        Self.sql.partition.planChange,
-        [id, .integer(try outbox.lastSequence(in: database)), .integer(Int64(parts))])
+        sql.partition.planChange,
+        [id, .integer(try outbox.lastSequence(in: database)), .count(parts)])
     }
     return Partition(parts: present, nextParts: parts)
   }

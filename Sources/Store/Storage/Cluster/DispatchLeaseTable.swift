@@ -34,7 +34,7 @@ struct DispatchLeaseTable: Table {
 
   /// One for each part, at most 64; empty if the database has no changes to dispatch.
   func leases(of database: DatabaseID) throws -> [DispatchLease] {
-    try connection.rows(Self.sql.leases, [.id(database)], DispatchLease.init(row:))
+    try connection.rows(sql.leases, [.id(database)], DispatchLease.init(row:))
   }
 
   static func leases(of databases: some Sequence<DatabaseID>) -> RowQuery {
@@ -51,7 +51,7 @@ struct DispatchLeaseTable: Table {
     let lease =
       try transaction.reads.leases[part.database]?.first { $0.part.number == part.number }
       ?? connection.first(
-        Self.sql.lease, [.id(part.database), .integer(Int64(part.number))],
+        sql.lease, [.id(part.database), .count(part.number)],
         DispatchLease.init(row:))
     let count = lease?.part.count ?? 1
     guard count == part.count else {
@@ -88,33 +88,30 @@ struct DispatchLeaseTable: Table {
   }
 
   func isLeased(_ part: DatabasePart, to server: ServerID) throws -> Bool {
-    try connection.first(
-      Self.sql.isLeased, part.key + [.integer(server.rawValue)]
-    ) { _ in true } ?? false
+    try connection.exists(sql.isLeased, part.key + [.integer(server.rawValue)])
   }
 
   func parts(of server: ServerID) throws -> [DatabasePart] {
-    try connection.rows(Self.sql.ofServer, [.integer(server.rawValue)], DatabasePart.init(row:))
+    try connection.rows(sql.ofServer, [.integer(server.rawValue)], DatabasePart.init(row:))
   }
 
   func leasesOfParts() throws -> [DispatchLease] {
-    try connection.rows(Self.sql.ofParts, [], DispatchLease.init(row:))
+    try connection.rows(sql.ofParts, [], DispatchLease.init(row:))
   }
 
   /// Returns the counts for each holder. The holder 0 stands for leases without a holder.
   func counts() throws -> [Int64: (leased: Int, wakeUps: Int)] {
     var leases: [Int64: (leased: Int, wakeUps: Int)] = [:]
     try connection.query(
-      Self.sql.counts, []
+      sql.counts, []
     ) { leases[$0.integer(0)] = (Int($0.integer(1)), Int($0.integer(2))) }
     return leases
   }
 
   /// Undivided databases whose lease no registered server has, in the order of their numbers.
   func freeDatabases(after database: DatabaseID, limit: Int) throws -> [FreePart] {
-    try connection.rows(Self.sql.free, [.id(database), .integer(Int64(max(0, limit)))]) {
-      FreePart(
-        part: .whole(DatabaseID(rawValue: $0.integer(0))), formerHolder: $0.integer(1))
+    try connection.rows(sql.free, [.id(database), .count(max(0, limit))]) {
+      FreePart(part: .whole($0.database(0)), formerHolder: $0.integer(1))
     }
   }
 
@@ -124,7 +121,7 @@ struct DispatchLeaseTable: Table {
   /// row. The part's wake-up is cleared, because the new holder reads the outbox anyway.
   func lease(_ part: FreePart, to server: ServerID) throws -> Bool {
     let count = try connection.run(
-      Self.sql.take, part.part.key + [.integer(server.rawValue), .integer(part.formerHolder)])
+      sql.take, part.part.key + [.integer(server.rawValue), .integer(part.formerHolder)])
     if count == 1 { return true }
     // An earlier attempt may have succeeded, although the connection was lost before the answer.
     return try isLeased(part.part, to: server)
@@ -132,12 +129,12 @@ struct DispatchLeaseTable: Table {
 
   /// The caller has checked that the database has no changes to dispatch.
   func endLease(of database: DatabaseID, by server: ServerID) throws {
-    try connection.run(Self.sql.end, [.id(database), .integer(server.rawValue)])
+    try connection.run(sql.end, [.id(database), .integer(server.rawValue)])
   }
 
   /// The part gets a pending wake-up, so that its next holder reads the outbox.
   func release(_ part: DatabasePart, by server: ServerID) throws {
-    try connection.run(Self.sql.release, part.key + [.integer(server.rawValue)])
+    try connection.run(sql.release, part.key + [.integer(server.rawValue)])
   }
 
   struct Statements {

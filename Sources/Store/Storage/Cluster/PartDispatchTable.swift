@@ -24,22 +24,21 @@ struct PartDispatchTable: Table {
 
   func position(of part: DatabasePart) throws -> DispatchPosition? {
     try connection.first(
-      Self.sql.position,
-      [.id(part.database), .integer(Int64(part.number))], DispatchPosition.init(row:))
+      sql.position, [.id(part.database), .count(part.number)], DispatchPosition.init(row:))
   }
 
   func commonPosition(of database: DatabaseID) throws -> DispatchPosition? {
     try connection.first(
-      Self.sql.commonPosition, [.id(database)]
+      sql.commonPosition, [.id(database)]
     ) { DispatchPosition(through: $0.integer(0), changes: $0.integer(1)) }
   }
 
   /// The caller has added the part before (``add(_:ofPart:of:)``).
   func write(_ position: DispatchPosition, of part: DatabasePart) throws {
     try connection.run(
-      Self.sql.write,
+      sql.write,
       [
-        .id(part.database), .integer(Int64(part.number)),
+        .id(part.database), .count(part.number),
         .integer(position.through), .integer(position.changes),
         SQLValue(position.settled?.subscriber), SQLValue(position.settled?.subscriptionID),
       ])
@@ -47,15 +46,12 @@ struct PartDispatchTable: Table {
 
   func add(_ position: DispatchPosition, ofPart number: Int, of database: DatabaseID) throws {
     try connection.run(
-      Self.sql.add,
-      [
-        .id(database), .integer(Int64(number)), .integer(position.through),
-        .integer(position.changes),
-      ])
+      sql.add,
+      [.id(database), .count(number), .integer(position.through), .integer(position.changes)])
   }
 
   func remove(of database: DatabaseID) throws {
-    try connection.run(Self.sql.removeAll, [.id(database)])
+    try connection.run(sql.removeAll, [.id(database)])
   }
 
   struct Statements {

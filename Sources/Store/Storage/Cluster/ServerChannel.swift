@@ -37,9 +37,8 @@ final class ServerChannel: Sendable {
     self.address = address
     self.queue = queue
     self.identity = identity
-    let schema = try connection.first(
-      "SELECT oid::int8 FROM pg_namespace WHERE nspname = current_schema()", []
-    ) { $0.integer(0) }
+    let schema = try connection.integer(
+      "SELECT oid::int8 FROM pg_namespace WHERE nspname = current_schema()", [])
     channel = "petrel_\(schema ?? 0)"
   }
 

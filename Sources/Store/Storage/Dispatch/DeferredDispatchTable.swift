@@ -34,14 +34,12 @@ struct DeferredDispatchTable: Table {
     """
 
   func subscribers(in part: DatabasePart) throws -> [String] {
-    try connection.rows(Self.sql.subscribers(part), [.id(part.database)] + part.division) {
-      $0.text(0)
-    }
+    try connection.texts(sql.subscribers(part), [.id(part.database)] + part.division)
   }
 
   /// The count of changes in the result is 0. Nil if the subscriber is not deferred.
   func position(of subscriber: String, in database: DatabaseID) throws -> DispatchPosition? {
-    try connection.first(Self.sql.position, [.id(database), .text(subscriber)]) { row in
+    try connection.first(sql.position, [.id(database), .text(subscriber)]) { row in
       DispatchPosition(
         through: row.integer(0), changes: 0,
         settled: row.optionalText(1).map {
@@ -51,7 +49,7 @@ struct DeferredDispatchTable: Table {
   }
 
   func leastWholeThrough(in database: DatabaseID) throws -> Int64? {
-    try connection.first(Self.sql.leastWholeThrough, [.id(database)]) { $0.optionalInteger(0) }
+    try connection.first(sql.leastWholeThrough, [.id(database)]) { $0.optionalInteger(0) }
       ?? nil
   }
 
@@ -124,14 +122,14 @@ struct DeferredDispatchTable: Table {
 
   /// A subscriber who is deferred already stays so.
   func begin(_ subscriber: String, after sequence: Int64, in database: DatabaseID) throws {
-    try decide(Self.sql.begin, [.id(database), .text(subscriber), .integer(sequence)])
+    try decide(sql.begin, [.id(database), .text(subscriber), .integer(sequence)])
   }
 
   func write(
     _ position: DispatchPosition, of subscriber: String, in database: DatabaseID
   ) throws {
     try decide(
-      Self.sql.write,
+      sql.write,
       [
         .id(database), .text(subscriber), .integer(position.through),
         SQLValue(position.settled?.subscriptionID),
@@ -139,7 +137,7 @@ struct DeferredDispatchTable: Table {
   }
 
   func remove(_ subscriber: String, in database: DatabaseID) throws {
-    try decide(Self.sql.remove, [.id(database), .text(subscriber)])
+    try decide(sql.remove, [.id(database), .text(subscriber)])
   }
 
   struct Statements {

@@ -2,6 +2,25 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
+/// The position up to which the changes of a database, or of a part of a divided one, are
+/// dispatched: the notifications of all subscriptions that they fire are in the log. A change that
+/// fires very many subscriptions takes several transactions. Between them it is partly dispatched.
+struct DispatchPosition: Hashable {
+  /// The last change that is dispatched, fully or partly; `Int64.min` before the first one.
+  var through: Int64
+  /// The number of the database's changes up to ``through``. The count begins again at 0 after all
+  /// of the database's rows in ``DispatchTable`` were deleted.
+  var changes: Int64
+  /// The last processed subscription of the change ``through``, in the order of subscribers and
+  /// IDs; nil if all are processed.
+  var settled: SubscriptionName?
+  /// Only read, never stored with the position.
+  var hasDeferrals = false
+
+  /// The number up to which all changes are fully dispatched; need not be the number of a change.
+  var wholeThrough: Int64 { settled == nil ? through : through - 1 }
+}
+
 /// The dispatch positions of databases, with a row for each transaction that dispatched changes.
 /// The last row of a database is its position. Dispatching does not update the changes, which stay
 /// in the ``OutboxTable`` as a history.
@@ -36,7 +55,7 @@ struct DispatchTable: Table {
   }
 
   func position(of database: DatabaseID) throws -> DispatchPosition? {
-    try connection.first(Self.sql.position, [.id(database)], DispatchPosition.init(row:))
+    try connection.first(sql.position, [.id(database)], DispatchPosition.init(row:))
   }
 
   func position(of part: DatabasePart) throws -> DispatchPosition? {
@@ -57,14 +76,12 @@ struct DispatchTable: Table {
   }
 
   func writeDecided() throws {
-    var rows = RowInsertion(Self.sql.insertion)
+    var rows = RowInsertion(sql.insertion)
     for (key, _, row) in transaction.writes.dispatches.takeChanges() {
       guard let row else { continue }
       try rows.add(in: connection) {
-        $0.append(key.database)
-        $0.append(key.through)
-        $0.append(row.position.changes)
-        $0.append(row.dispatched.milliseconds)
+        $0.append(key.database, key.through)
+        $0.append(row.position.changes, row.dispatched.milliseconds)
         $0.append(row.position.settled?.subscriber)
         $0.append(row.position.settled?.subscriptionID)
       }
@@ -74,7 +91,7 @@ struct DispatchTable: Table {
 
   func dispatches(behind key: Key, limit: Int64) throws -> [Dispatch] {
     try connection.rows(
-      Self.sql.behind, [.integer(key.database), .integer(key.through), .integer(limit)]
+      sql.behind, [.integer(key.database), .integer(key.through), .integer(limit)]
     ) {
       Dispatch(
         key: Key(database: $0.integer(0), through: $0.integer(1)),
@@ -86,7 +103,7 @@ struct DispatchTable: Table {
     of database: DatabaseID, dispatchedAt position: DispatchPosition
   ) throws {
     try OutboxTable(transaction: transaction).drop(from: database, through: position.wholeThrough)
-    try decide(Self.sql.dropBefore, [.id(database), .integer(position.through)])
+    try decide(sql.dropBefore, [.id(database), .integer(position.through)])
   }
 
   /// The changes of one transaction go together. One call deletes those of at most 128 transactions,
@@ -96,11 +113,11 @@ struct DispatchTable: Table {
   func dropChanges(of database: DatabaseID, before number: Int64) throws {
     guard number > 0 else { return }
     let last = try connection.first(
-      Self.sql.oldest, [.id(database), .integer(number)]
+      sql.oldest, [.id(database), .integer(number)]
     ) { $0.optionalInteger(0) }
     guard let last = last ?? nil else { return }
     try OutboxTable(transaction: transaction).drop(from: database, through: last)
-    try decide(Self.sql.dropThrough, [.id(database), .integer(last)])
+    try decide(sql.dropThrough, [.id(database), .integer(last)])
   }
 
   func drop(_ dispatch: Key) throws {
@@ -111,7 +128,7 @@ struct DispatchTable: Table {
 
   /// The changes that the transaction dispatched stay.
   func remove(of database: DatabaseID, through sequence: Int64) throws {
-    try decide(Self.sql.remove, [.id(database), .integer(sequence)])
+    try decide(sql.remove, [.id(database), .integer(sequence)])
   }
 
   struct Statements {

@@ -19,14 +19,11 @@ struct ForwardTable: Table {
   ]
 
   func position(of source: DatabaseID, in database: DatabaseID) throws -> Int64? {
-    try connection.first(
-      Self.sql.position, [.id(database), .integer(source.rawValue)]
-    ) { $0.integer(0) }
+    try connection.integer(sql.position, [.id(database), .integer(source.rawValue)])
   }
 
   func write(_ through: Int64, of source: DatabaseID, in database: DatabaseID) throws {
-    try decide(
-      Self.sql.write, [.id(database), .integer(source.rawValue), .integer(through)])
+    try decide(sql.write, [.id(database), .integer(source.rawValue), .integer(through)])
   }
 
   struct Statements {

@@ -24,8 +24,9 @@ struct OutboxTable: Table {
     """
   ]
 
-  /// Writes a change to the outbox, and passes it to the commit handler. A change that nobody
-  /// learns of is skipped: the database has no subscriptions, and no participant sees the change.
+  /// Writes a change of a locked database to the outbox, and passes it to the commit handler. A
+  /// change that nobody learns of is skipped: the database has no subscriptions, and no participant
+  /// sees the change.
   ///
   /// - Parameter change: evaluated only if somebody learns of the change.
   func post(
@@ -47,11 +48,10 @@ struct OutboxTable: Table {
   func writeDecided() throws {
     let changes = transaction.writes.outbox
     transaction.writes.outbox = []
-    var rows = RowInsertion(Self.sql.insertion)
+    var rows = RowInsertion(sql.insertion)
     for (entry, content) in changes {
       try rows.add(in: connection) {
-        $0.append(entry.database.rawValue)
-        $0.append(entry.sequence)
+        $0.append(entry.database.rawValue, entry.sequence)
         $0.append(entry.subscriptionVersion)
         $0.append(bytes: content.span.bytes)
       }
@@ -116,8 +116,7 @@ struct OutboxTable: Table {
     let database = SQLValue.id(part.database)
     // The sizes are read first, so that no change is read that does not fit.
     let sizes = try connection.rows(
-      Self.sql.sizes,
-      [database, .integer(sequence), .integer(last), .integer(Int64(max(0, limit)))]
+      sql.sizes, [database, .integer(sequence), .integer(last), .count(max(0, limit))]
     ) { (sequence: $0.integer(0), bytes: Int($0.integer(1))) }
     var total = 0
     let end = sizes.first { size in
@@ -126,7 +125,7 @@ struct OutboxTable: Table {
     }
     guard let end = end ?? sizes.last else { return [] }
     return try connection.rows(
-      Self.sql.entries, [database, .integer(sequence), .integer(end.sequence)]
+      sql.entries, [database, .integer(sequence), .integer(end.sequence)]
     ) { try entry($0, for: part) }
   }
 
@@ -150,7 +149,7 @@ struct OutboxTable: Table {
     of database: DatabaseID, from begin: DispatchPosition?, through last: Int64
   ) throws -> Int? {
     try connection.first(
-      Self.sql.count, [.id(database), .integer(begin?.wholeThrough ?? .min), .integer(last)]
+      sql.count, [.id(database), .integer(begin?.wholeThrough ?? .min), .integer(last)]
     ) { Int($0.integer(0)) }
   }
 
@@ -161,9 +160,8 @@ struct OutboxTable: Table {
     ofChangeBeforeNewest newest: Int, of database: DatabaseID, after sequence: Int64,
     through last: Int64
   ) throws -> Int64? {
-    try connection.first(
-      Self.sql.number, [.id(database), .integer(sequence), .integer(last), .integer(Int64(newest))]
-    ) { $0.integer(0) }
+    try connection.integer(
+      sql.number, [.id(database), .integer(sequence), .integer(last), .count(newest)])
   }
 
   /// Also true for changes that are deferred for a subscriber.
@@ -175,23 +173,21 @@ struct OutboxTable: Table {
   func hasUndispatched(in database: DatabaseID, through last: Int64 = .max) throws -> Bool {
     let through =
       try DispatchTable(transaction: transaction).position(of: database)?.wholeThrough ?? .min
-    return try connection.first(
-      Self.sql.any, [.id(database), .integer(through), .integer(last)]
-    ) { _ in true } ?? false
+    return try connection.exists(sql.any, [.id(database), .integer(through), .integer(last)])
   }
 
   func lastSequence(in database: DatabaseID) throws -> Int64 {
-    try connection.first(Self.sql.last, [.id(database)]) { $0.integer(0) } ?? 0
+    try connection.integer(sql.last, [.id(database)]) ?? 0
   }
 
   func databases() throws -> [DatabaseID] {
-    try connection.rows(Self.sql.databases, []) { DatabaseID(rawValue: $0.integer(0)) }
+    try connection.rows(sql.databases, []) { $0.database(0) }
   }
 
   /// - Complexity: O(*d* log *n*) for *d* databases with changes, and *n* changes.
   func undispatchedDatabases() throws -> [DatabaseID] {
     // The query reads the index once for each database, and skips the other changes.
-    try connection.rows(Self.sql.undispatchedDatabases, []) { DatabaseID(rawValue: $0.integer(0)) }
+    try connection.rows(sql.undispatchedDatabases, []) { $0.database(0) }
   }
 
   /// Examines at most `limit` changes of a database up to `sequence`, and returns those of a
@@ -204,7 +200,7 @@ struct OutboxTable: Table {
     var changes: [PastChange] = []
     var (oldest, count) = (Int64.max, 0)
     try connection.query(
-      Self.sql.past, [.id(database), .integer(sequence), .integer(Int64(limit))]
+      sql.past, [.id(database), .integer(sequence), .count(limit)]
     ) { row in
       count += 1
       oldest = row.integer(0)
@@ -228,8 +224,7 @@ struct OutboxTable: Table {
     change.record?.fields = [:]
     change.record?.encryptedFields = []
     let content = content(of: change, entry.audience, reserving: 512)
-    try decide(
-      Self.sql.dropFields, [.id(entry.database), .integer(entry.sequence), .bytes(content)])
+    try decide(sql.dropFields, [.id(entry.database), .integer(entry.sequence), .bytes(content)])
   }
 
   /// The audience follows the change; an empty one takes no bytes.
@@ -264,7 +259,7 @@ struct OutboxTable: Table {
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
     try transaction.rows(
-      by: Self.sql.naming, naming: user, after: sequence, examining: count, in: database)
+      by: sql.naming, naming: user, after: sequence, examining: count, in: database)
   }
 
   func update(
@@ -272,19 +267,19 @@ struct OutboxTable: Table {
     by alter: (inout Change, inout ShareAudience) -> Bool
   ) throws -> Bool {
     let key: [SQLValue] = [.id(database), .integer(sequence)]
-    let content = try connection.first(Self.sql.content, key) { $0.bytes(0) }
+    let content = try connection.first(sql.content, key) { $0.bytes(0) }
     guard let content else { return false }
     var (change, audience) = try decode(content, numbered: sequence, in: database)
     guard alter(&change, &audience) else { return false }
     try decide(
-      Self.sql.setContent,
+      sql.setContent,
       key + [.bytes(self.content(of: change, audience, reserving: content.count))])
     return true
   }
 
   /// Changes that are deferred for a subscriber stay, and a later call deletes them.
   func drop(from database: DatabaseID, through sequence: Int64) throws {
-    try decide(Self.sql.drop, [.id(database), .integer(sequence)])
+    try decide(sql.drop, [.id(database), .integer(sequence)])
   }
 
   struct Statements {

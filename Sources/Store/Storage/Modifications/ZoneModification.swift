@@ -15,13 +15,6 @@ struct ZoneModification {
   /// By the index of an operation, the names of the records of which one must change first.
   var waiting: [Int: Set<String>] = [:]
 
-  init(zoneID: ZoneID, zoneNumber: Int64, indexes: [Int], hasFailure: Bool) {
-    self.zoneID = zoneID
-    self.zoneNumber = zoneNumber
-    self.indexes = indexes
-    self.hasFailure = hasFailure
-  }
-
   /// The operations on a root record and on its new share.
   struct Pair {
     var root: Int

@@ -44,7 +44,7 @@ public struct RecordService: Sendable {
           request: AnsweredRequest(of: modification))
       ]
     ) { transaction in
-      try RepeatableModification(prepared, transaction: transaction).run()
+      try RepeatableModification(prepared: prepared, transaction: transaction).run()
     }
     return outcomes.recordOutcomes(
       for: prepared.creations, in: modification.database, tags: transactions.context.changeTags)

@@ -62,7 +62,7 @@ struct RecordTable: Table {
 
   func existingRecord(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord? {
     try connection.first(
-      Self.sql.numbered, [.id(database), .integer(number)], StoredRecord.Row.init
+      sql.numbered, [.id(database), .integer(number)], StoredRecord.Row.init
     ).map { try record($0, in: database) }
   }
 
@@ -73,7 +73,7 @@ struct RecordTable: Table {
     in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
     try transaction.rows(
-      by: Self.sql.naming, naming: user, after: number, examining: count, limit: limit,
+      by: sql.naming, naming: user, after: number, examining: count, limit: limit,
       in: database)
   }
 
@@ -93,9 +93,7 @@ struct RecordTable: Table {
     if let known = transaction.writes.records[key] { return known.row }
     let row = try transaction.besidesWriteSet {
       try connection.first(
-        Self.sql.named,
-        [.id(database), .integer(zoneNumber), .text(recordName)],
-        StoredRecord.Row.init)
+        sql.named, [.id(database), .integer(zoneNumber), .text(recordName)], StoredRecord.Row.init)
     }
     if transaction.isWriting { transaction.writes.records.note(row, for: key) }
     return row
@@ -109,9 +107,7 @@ struct RecordTable: Table {
       return known.row != nil
     }
     return try transaction.besidesWriteSet {
-      try connection.first(
-        Self.sql.exists, [.id(database), .integer(zoneNumber), .text(recordName)]
-      ) { _ in true } ?? false
+      try connection.exists(sql.exists, [.id(database), .integer(zoneNumber), .text(recordName)])
     }
   }
 
@@ -122,13 +118,11 @@ struct RecordTable: Table {
   }
 
   func count(inZone zoneNumber: Int64, of database: DatabaseID, limit: Int) throws -> Int {
-    try connection.first(
-      Self.sql.count, [.id(database), .integer(zoneNumber), .integer(Int64(limit))]
-    ) { Int($0.integer(0)) } ?? 0
+    try connection.count(sql.count, [.id(database), .integer(zoneNumber), .count(limit)])
   }
 
   func name(of number: Int64, in database: DatabaseID) throws -> String? {
-    try connection.first(Self.sql.name, [.id(database), .integer(number)]) { $0.text(0) }
+    try connection.text(sql.name, [.id(database), .integer(number)])
   }
 
   /// Records that were created last come first (``ReferenceTable``).
@@ -140,9 +134,7 @@ struct RecordTable: Table {
       to: recordName, inZone: zoneNumber, of: database)
     guard count > 0 else { return [] }
     return try connection.rows(
-      Self.sql.holders,
-      [.id(database), .integer(zoneNumber), .text(recordName)],
-      StoredRecord.Row.init
+      sql.holders, [.id(database), .integer(zoneNumber), .text(recordName)], StoredRecord.Row.init
     ).map { try record($0, in: database) }
   }
 
@@ -150,7 +142,7 @@ struct RecordTable: Table {
     ofReferencesTo recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> [(number: Int64, name: String)] {
     try connection.rows(
-      Self.sql.holderNames, [.id(database), .integer(zoneNumber), .text(recordName)]
+      sql.holderNames, [.id(database), .integer(zoneNumber), .text(recordName)]
     ) { ($0.integer(0), $0.text(1)) }
   }
 
@@ -158,8 +150,7 @@ struct RecordTable: Table {
     inZone zoneNumber: Int64, of database: DatabaseID, after recordName: String
   ) throws -> [StoredRecord] {
     try connection.rows(
-      Self.sql.namedAfter,
-      [.id(database), .integer(zoneNumber), .text(recordName)],
+      sql.namedAfter, [.id(database), .integer(zoneNumber), .text(recordName)],
       StoredRecord.Row.init
     ).map { try record($0, in: database) }
   }
@@ -170,8 +161,8 @@ struct RecordTable: Table {
     ascending: Bool, limit: Int
   ) throws -> [RecordFeed.Candidate] {
     try connection.rows(
-      ascending ? Self.sql.oldest : Self.sql.newest,
-      [.id(database), .integer(zone), .integer(low), .integer(high), .integer(Int64(limit))]
+      ascending ? sql.oldest : sql.newest,
+      [.id(database), .integer(zone), .integer(low), .integer(high), .count(limit)]
     ) {
       RecordFeed.Candidate(
         version: $0.integer(0), typeNumber: $0.integer(1), subject: .record(number: $0.integer(2)))
@@ -182,20 +173,18 @@ struct RecordTable: Table {
     changedAfter version: Int64, inZone zone: Int64, of database: DatabaseID, limit: Int
   ) throws -> [StoredRecord.Row] {
     try connection.rows(
-      Self.sql.changed,
-      [
-        .id(database), .integer(zone), .integer(version), .integer(Int64(limit)),
-      ], StoredRecord.Row.init)
+      sql.changed,
+      [.id(database), .integer(zone), .integer(version), .count(limit)], StoredRecord.Row.init)
   }
 
   func rows(
     indexedBy field: Int64, after position: TypeScan.Position, limit: Int
   ) throws -> [(row: StoredRecord.Row, key: [UInt8])] {
     try connection.rows(
-      Self.sql.indexed,
+      sql.indexed,
       [
         .integer(position.database), .integer(field), .bytes(position.key),
-        .integer(position.number), .integer(Int64(limit)),
+        .integer(position.number), .count(limit),
       ]
     ) { (StoredRecord.Row($0), $0.bytes(6)) }
   }
@@ -230,14 +219,13 @@ struct RecordTable: Table {
   /// Deletions come first, because a new record may have the name of a deleted one.
   func writeDecided() throws {
     let changes = transaction.writes.records.takeChanges()
-    var deletions = RowInsertion(Self.sql.deletion)
-    var updates = RowInsertion(Self.sql.update)
-    var insertions = RowInsertion(Self.sql.insertion)
+    var deletions = RowInsertion(sql.deletion)
+    var updates = RowInsertion(sql.update)
+    var insertions = RowInsertion(sql.insertion)
     for (key, stored, row) in changes {
       guard let stored, stored.number != row?.number else { continue }
       try deletions.add(in: connection) {
-        $0.append(key.database.rawValue)
-        $0.append(stored.number)
+        $0.append(key.database.rawValue, stored.number)
       }
     }
     try deletions.finish(in: connection)
@@ -245,19 +233,16 @@ struct RecordTable: Table {
       guard let row else { continue }
       if row.number == stored?.number {
         try updates.add(in: connection) {
-          $0.append(key.database.rawValue)
-          $0.append(row.number)
+          $0.append(key.database.rawValue, row.number)
           $0.append(row.version)
           $0.append(bytes: row.content.span.bytes)
         }
       } else {
         try insertions.add(in: connection) {
-          $0.append(key.database.rawValue)
-          $0.append(row.number)
+          $0.append(key.database.rawValue, row.number)
           $0.append(row.zoneNumber)
           $0.append(row.recordName)
-          $0.append(row.typeNumber)
-          $0.append(row.version)
+          $0.append(row.typeNumber, row.version)
           $0.append(bytes: row.content.span.bytes)
         }
       }
@@ -267,7 +252,7 @@ struct RecordTable: Table {
   }
 
   func removeAll(inZone zoneNumber: Int64, of database: DatabaseID) throws {
-    try decide(Self.sql.removeAll, [.id(database), .integer(zoneNumber)])
+    try decide(sql.removeAll, [.id(database), .integer(zoneNumber)])
   }
 
   struct Statements {

@@ -21,14 +21,14 @@ struct ReferenceTable: Table {
   ]
 
   func add(to target: String, of stored: StoredRecord, in database: DatabaseID) throws {
-    try decide(Self.sql.add, edge(to: target, of: stored, in: database))
+    try decide(sql.add, edge(to: target, of: stored, in: database))
     count(1, to: target, inZone: stored.zoneNumber, of: database)
   }
 
   func remove(
     to target: String, of stored: StoredRecord, in database: DatabaseID
   ) throws {
-    try decide(Self.sql.remove, edge(to: target, of: stored, in: database))
+    try decide(sql.remove, edge(to: target, of: stored, in: database))
     count(-1, to: target, inZone: stored.zoneNumber, of: database)
   }
 
@@ -45,9 +45,7 @@ struct ReferenceTable: Table {
     let entry = transaction.writes.referenceCounts[key]
     if let known = entry?.row { return known }
     func stored() throws -> Int {
-      try connection.first(
-        Self.sql.count, [.id(database), .integer(zone), .text(target)]
-      ) { Int($0.integer(0)) } ?? 0
+      try connection.count(sql.count, [.id(database), .integer(zone), .text(target)])
     }
     // Decided statements change only references to the targets in the overlay.
     let count = entry == nil ? try transaction.besidesDecisions(stored) : try stored()
@@ -58,13 +56,12 @@ struct ReferenceTable: Table {
   func tops(
     ofHoldersTo target: String, inZone zone: Int64, of database: DatabaseID, limit: Int
   ) throws -> [Int64] {
-    try connection.rows(
-      Self.sql.tops, [.id(database), .integer(zone), .text(target), .integer(Int64(limit))]
-    ) { $0.integer(0) }
+    try connection.integers(
+      sql.tops, [.id(database), .integer(zone), .text(target), .count(limit)])
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try decide(Self.sql.removeAll, [.id(database), .integer(zone)])
+    try decide(sql.removeAll, [.id(database), .integer(zone)])
   }
 
   private func edge(
@@ -101,4 +98,17 @@ struct ReferenceTable: Table {
       "DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2"
   }
   static let sql = Statements()
+}
+
+extension Record {
+  /// The targets of `deleteSelf` references. If one is deleted, this record is deleted with it.
+  var deleteSelfTargets: Set<String> {
+    var targets: Set<String> = []
+    for value in fields.values {
+      for reference in value.references where reference.action == .deleteSelf {
+        targets.insert(reference.recordName)
+      }
+    }
+    return targets
+  }
 }

@@ -25,33 +25,20 @@ struct StoredRecord {
     var typeNumber: Int64
     var version: Int64
     var content: [UInt8]
+  }
+}
 
-    init(
-      number: Int64, zoneNumber: Int64, recordName: String, typeNumber: Int64, version: Int64,
-      content: [UInt8]
-    ) {
-      self.number = number
-      self.zoneNumber = zoneNumber
-      self.recordName = recordName
-      self.typeNumber = typeNumber
-      self.version = version
-      self.content = content
-    }
+extension StoredRecord.Row {
+  init(of stored: StoredRecord) {
+    self.init(
+      number: stored.number, zoneNumber: stored.zoneNumber,
+      recordName: stored.record.recordID.recordName, typeNumber: stored.typeNumber,
+      version: stored.version, content: [])
+  }
 
-    init(of stored: StoredRecord) {
-      self.init(
-        number: stored.number, zoneNumber: stored.zoneNumber,
-        recordName: stored.record.recordID.recordName, typeNumber: stored.typeNumber,
-        version: stored.version, content: [])
-    }
-
-    init(_ row: any SQLRow) {
-      number = row.integer(0)
-      zoneNumber = row.integer(1)
-      recordName = row.text(2)
-      typeNumber = row.integer(3)
-      version = row.integer(4)
-      content = row.bytes(5)
-    }
+  init(_ row: any SQLRow) {
+    self.init(
+      number: row.integer(0), zoneNumber: row.integer(1), recordName: row.text(2),
+      typeNumber: row.integer(3), version: row.integer(4), content: row.bytes(5))
   }
 }

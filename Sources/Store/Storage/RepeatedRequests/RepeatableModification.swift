@@ -4,13 +4,8 @@ import StoreModel
 /// A request to change records in the writer's transaction. If the client repeats it with the same
 /// ID, no operation that succeeded is carried out again.
 struct RepeatableModification {
-  private let prepared: PreparedModification
-  private let transaction: StoreTransaction
-
-  init(_ prepared: PreparedModification, transaction: StoreTransaction) {
-    self.prepared = prepared
-    self.transaction = transaction
-  }
+  let prepared: PreparedModification
+  let transaction: StoreTransaction
 
   /// The transaction also stores which operations succeeded, but not the outcomes: for a repeated
   /// request, the saved records are read again.

@@ -34,7 +34,7 @@ struct MountTable: Table {
   }
 
   func mounts(in database: DatabaseID) throws -> [Mount] {
-    try connection.rows(Self.sql.mounts, [.id(database)]) {
+    try connection.rows(sql.mounts, [.id(database)]) {
       Mount(
         number: $0.integer(0), zoneID: ZoneID(zoneName: $0.text(1), ownerName: $0.text(2)),
         database: $0.database(3), ownerZone: $0.integer(4), seenVersion: $0.integer(5))
@@ -44,7 +44,7 @@ struct MountTable: Table {
   /// Saves a mount whose zone has its row.
   func save(_ mount: Mount, in database: DatabaseID) throws {
     try decide(
-      Self.sql.save,
+      sql.save,
       [
         .id(database), .integer(mount.number), .id(mount.database),
         .integer(mount.ownerZone), .integer(mount.seenVersion),
@@ -53,7 +53,7 @@ struct MountTable: Table {
 
   /// The zone has to be removed too.
   func remove(_ number: Int64, of database: DatabaseID) throws {
-    try decide(Self.sql.remove, [.id(database), .integer(number)])
+    try decide(sql.remove, [.id(database), .integer(number)])
   }
 
   struct Statements {

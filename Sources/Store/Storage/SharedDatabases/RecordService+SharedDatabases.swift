@@ -24,8 +24,10 @@ extension RecordService {
       let found = try await transactions.write(
         locking: .database(modification.database), rows: modification.operations.count
       ) { transaction in
-        try RepeatableModification(PreparedModification(modification), transaction: transaction)
-          .run()
+        try RepeatableModification(
+          prepared: PreparedModification(modification), transaction: transaction
+        )
+        .run()
       }.recordOutcomes(
         for: [], in: modification.database, tags: transactions.context.changeTags)
       for (index, outcome) in zip(part.indexes, found) {

@@ -63,8 +63,7 @@ struct BeginningQueries {
         case .firstAgain: timeouts.repeated
         }
       add(DatabaseTable.numbers(of: locks.databases, lockedFor: timeout)) { row in
-        transaction.writes.databases.note(
-          DatabaseTable.numbers(row), for: DatabaseID(rawValue: row.integer(3)))
+        transaction.writes.databases.note(DatabaseTable.numbers(row), for: row.database(3))
       }
     }
   }
@@ -133,7 +132,7 @@ struct BeginningQueries {
           ? nil
           : WriteSet.Tombstone(
             typeNumber: row.integer(6), version: row.integer(7),
-            deleted: Timestamp(milliseconds: row.integer(8))), for: key)
+            deleted: row.time(8)), for: key)
     }
   }
 
@@ -152,8 +151,7 @@ struct BeginningQueries {
       transaction.writes.answeredRequests.note(
         row.isNull(1)
           ? nil
-          : AnsweredRequestTable.Row(
-            done: row.bytes(1), answered: Timestamp(milliseconds: row.integer(2))),
+          : AnsweredRequestTable.Row(done: row.bytes(1), answered: row.time(2)),
         for: requests[Int(row.integer(0))])
     }
   }
@@ -188,7 +186,7 @@ struct BeginningQueries {
       query.rows.append(last)
     }
     add(query) { [transaction] row in
-      let database = DatabaseID(rawValue: row.integer(0))
+      let database = row.database(0)
       transaction.reads.waiting[database] = ReadSet.Waiting(
         position: row.isNull(2) ? nil : DispatchPosition(row: row, from: 2),
         count: Int(row.integer(1)), through: through[database] ?? 0)

@@ -66,13 +66,12 @@ extension StoreTransaction {
       statements.end, [place, .integer(last), .integer(count)]
     ) { $0.optionalInteger(0) }
     guard let end = end ?? nil else { return nil }
-    let found = try connection.rows(
+    let found = try connection.integers(
       statements.rows(on: connection.kind),
       [
         place, .integer(last), .integer(end), .bytes(Array(user.utf8)), .integer(limit),
         .text(user),
-      ]
-    ) { $0.integer(0) }
+      ])
     return (found, found.count == limit ? found.last ?? end : end)
   }
 

@@ -140,7 +140,7 @@ struct SharedCommitTests {
       let needs = ReadNeeds(
         database: modification.database, records: operations.map(\.recordID))
       return KeptJob(needs: [needs]) { transaction in
-        let outcomes = try RepeatableModification(ready, transaction: transaction).run()
+        let outcomes = try RepeatableModification(prepared: ready, transaction: transaction).run()
         if fails { throw StoreError(.exists, "made to fail") }
         return outcomes.recordOutcomes(
           for: ready.creations, in: ready.request.database, tags: transaction.context.changeTags

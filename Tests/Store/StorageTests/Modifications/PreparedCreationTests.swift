@@ -44,9 +44,11 @@ struct PreparedCreationTests {
         try await between(test)
         told.append(
           try await store.transactions.write { transaction in
-            try RepeatableModification(ready, transaction: transaction).run().recordOutcomes(
-              for: ready.creations, in: ready.request.database, tags: transaction.context.changeTags
-            )
+            try RepeatableModification(prepared: ready, transaction: transaction).run()
+              .recordOutcomes(
+                for: ready.creations, in: ready.request.database,
+                tags: transaction.context.changeTags
+              )
           })
         let databases = try await store.transactions.read { transaction in
           try transaction.connection.rows("SELECT database_id FROM databases", []) {

@@ -123,12 +123,8 @@ package struct StoreInspection {
     }
   }
 
-  /// Checks the remaining pages slowly, while the store is in use, on the calling thread.
-  ///
-  /// - Parameters:
-  ///   - pause: microseconds between two reads of 31 pages.
-  ///   - isOver: true ends the check; called between the reads.
-  /// - Returns: the first damaged page.
+  /// Checks the remaining pages slowly, while the store is in use, and returns the first damaged one.
+  /// `pause` is in microseconds, between two reads of 31 pages. `isOver` is called between them.
   package mutating func checkRest(
     pausing pause: UInt32, unless isOver: () -> Bool
   ) throws -> PageDamage? {
