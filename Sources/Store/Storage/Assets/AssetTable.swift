@@ -47,7 +47,7 @@ struct AssetTable: Table {
   // MARK: Files
 
   func contains(_ checksum: String, in database: DatabaseID) throws -> Bool {
-    try connection.exists(Self.sql.exists, [.id(database), .text(checksum)])
+    try connection.exists(sql.exists, [.id(database), .text(checksum)])
   }
 
   /// A row of `assets`, as far as a save needs it.
@@ -77,7 +77,7 @@ struct AssetTable: Table {
 
   func name(forChecksum checksum: String, in database: DatabaseID) throws -> AssetName? {
     try connection.first(
-      Self.sql.file, [.id(database), .text(checksum)]
+      sql.file, [.id(database), .text(checksum)]
     ) { AssetName(database: database, file: $0.text(0)) }
   }
 
@@ -85,16 +85,16 @@ struct AssetTable: Table {
     ofChecksum checksum: String, in database: DatabaseID
   ) throws -> [(record: Int64, zone: Int64)] {
     try connection.rows(
-      Self.sql.holders, [.id(database), .text(checksum)]
+      sql.holders, [.id(database), .text(checksum)]
     ) { ($0.integer(0), $0.integer(1)) }
   }
 
   func containsAny() throws -> Bool {
-    try connection.exists(Self.sql.any, [])
+    try connection.exists(sql.any, [])
   }
 
   func unheldBytes(in database: DatabaseID) throws -> Int64 {
-    try connection.integer(Self.sql.unheldBytes, [.id(database)]) ?? 0
+    try connection.integer(sql.unheldBytes, [.id(database)]) ?? 0
   }
 
   /// Registers a file whose bytes are stored. If a file with the same bytes is registered already,
@@ -153,9 +153,7 @@ struct AssetTable: Table {
   }
 
   private func release(_ checksum: String, in database: DatabaseID) throws {
-    let left = try connection.first(
-      sql.release, [.id(database), .text(checksum)]
-    ) { $0.integer(0) }
+    let left = try connection.integer(sql.release, [.id(database), .text(checksum)])
     guard let left else { return }
     decide(File(size: left, isHeld: false), ofChecksum: checksum, in: database)
     try DatabaseTable(transaction: transaction).countBytes(-Int(left), in: database)
@@ -166,7 +164,7 @@ struct AssetTable: Table {
   /// The first batch begins after `Int64.min` and an empty checksum.
   func orphans(after database: Int64, _ checksum: String) throws -> [OrphanAsset] {
     try connection.rows(
-      Self.sql.orphans,
+      sql.orphans,
       [.integer(database), .text(checksum), .integer(Retention.batch)], OrphanAsset.init(row:))
   }
 
@@ -174,7 +172,7 @@ struct AssetTable: Table {
   /// a record holds the file again, or if the file has a receipt.
   func trim(_ orphan: OrphanAsset, at now: Int64) throws {
     let key: [SQLValue] = [.id(orphan.database), .text(orphan.checksum)]
-    let released = try connection.integer(Self.sql.released, key)
+    let released = try connection.integer(sql.released, key)
     guard let released else { return }
     if released == 0 {
       try decide(sql.setReleased, key + [.integer(now)])
@@ -188,18 +186,14 @@ struct AssetTable: Table {
   /// Marks a file at once if no record and no receipt names it any more. The deletion of a user
   /// calls this method: the file then need not stay for the hour that a download URL is valid.
   func drop(unheld checksum: String, of database: DatabaseID) throws {
-    let files = try connection.rows(
-      sql.dropUnheld, [.id(database), .text(checksum)]
-    ) { $0.text(0) }
+    let files = try connection.texts(sql.dropUnheld, [.id(database), .text(checksum)])
     transaction.writes.assets = RowOverlay()
     try dispose(of: files, in: database)
   }
 
   /// Held or not. Returns their number, at most ``Retention/batch``.
   func dropSome(of database: DatabaseID) throws -> Int {
-    let files = try connection.rows(
-      sql.dropSome, [.id(database), .integer(Retention.batch)]
-    ) { $0.text(0) }
+    let files = try connection.texts(sql.dropSome, [.id(database), .integer(Retention.batch)])
     transaction.writes.assets = RowOverlay()
     try dispose(of: files, in: database)
     return files.count
@@ -218,12 +212,12 @@ struct AssetTable: Table {
 
   func disposable(of database: DatabaseID) throws -> [AssetName] {
     try connection.rows(
-      Self.sql.disposable, [.id(database), .integer(Retention.batch)]
+      sql.disposable, [.id(database), .integer(Retention.batch)]
     ) { AssetName(database: database, file: $0.text(0)) }
   }
 
   func disposable() throws -> [AssetName] {
-    try connection.rows(Self.sql.disposableAnywhere, [.integer(Retention.batch)]) {
+    try connection.rows(sql.disposableAnywhere, [.integer(Retention.batch)]) {
       AssetName(database: $0.database(0), file: $0.text(1))
     }
   }
@@ -330,7 +324,7 @@ struct OrphanAsset: InDatabase {
   var file: String
 
   init(row: any SQLRow) {
-    database = DatabaseID(rawValue: row.integer(0))
+    database = row.database(0)
     checksum = row.text(1)
     file = row.text(2)
   }

@@ -28,17 +28,17 @@ struct AssetUploadTable: Table {
 
   func add(_ upload: AssetUpload, to database: DatabaseID) throws {
     try decide(
-      Self.sql.add,
+      sql.add,
       [
         .id(database), .text(upload.receipt), .bytes(upload.tokenHash),
         .text(upload.userRecordName), SQLValue(upload.recordName), .text(upload.recordType),
-        .text(upload.fieldName), .integer(upload.expires.milliseconds),
+        .text(upload.fieldName), .time(upload.expires),
       ])
   }
 
   /// Returns the upload whose URL contains the secret with this SHA-256. It may have expired.
   func upload(withTokenHash hash: [UInt8], in database: DatabaseID) throws -> AssetUpload? {
-    try connection.first(Self.sql.withToken, [.id(database), .bytes(hash)]) { row in
+    try connection.first(sql.withToken, [.id(database), .bytes(hash)]) { row in
       AssetUpload(
         receipt: row.text(0), tokenHash: hash, userRecordName: row.text(1),
         recordName: row.optionalText(2), recordType: row.text(3), fieldName: row.text(4),
@@ -58,7 +58,7 @@ struct AssetUploadTable: Table {
   }
 
   func receipt(_ receipt: String, in database: DatabaseID) throws -> Receipt? {
-    try connection.first(Self.sql.receipt, [.id(database), .text(receipt)]) { row in
+    try connection.first(sql.receipt, [.id(database), .text(receipt)]) { row in
       Receipt(
         user: row.text(0), recordName: row.optionalText(1), recordType: row.optionalText(2),
         field: row.optionalText(3), checksum: row.optionalText(4))
@@ -66,7 +66,7 @@ struct AssetUploadTable: Table {
   }
 
   func contains(_ receipt: String, in database: DatabaseID) throws -> Bool {
-    try connection.exists(Self.sql.exists, [.id(database), .text(receipt)])
+    try connection.exists(sql.exists, [.id(database), .text(receipt)])
   }
 
   /// Stores the checksum and the size of the uploaded file with its receipt. From the commit on,
@@ -79,7 +79,7 @@ struct AssetUploadTable: Table {
     _ receipt: String, in database: DatabaseID, for file: AssetFile
   ) throws -> Bool {
     let upload = try connection.first(
-      Self.sql.checksum, [.id(database), .text(receipt)]
+      sql.checksum, [.id(database), .text(receipt)]
     ) { $0.optionalText(0) }
     guard let upload else {
       throw ItemFailure(.notFound, "the upload no longer exists; request a new URL")
@@ -89,7 +89,7 @@ struct AssetUploadTable: Table {
         .conflict, "the upload URL was used for another file; each file needs a URL of its own")
     }
     try decide(
-      Self.sql.claim, [.id(database), .text(receipt), .text(file.checksum), .integer(file.size)])
+      sql.claim, [.id(database), .text(receipt), .text(file.checksum), .integer(file.size)])
     return try AssetTable(transaction: transaction).contains(file.checksum, in: database)
   }
 
@@ -99,24 +99,23 @@ struct AssetUploadTable: Table {
     to database: DatabaseID
   ) throws {
     try decide(
-      Self.sql.addReceipt,
+      sql.addReceipt,
       [
         .id(database), .text(receipt), .text(user),
-        .integer(timestamp.milliseconds), .text(asset.fileChecksum), .integer(asset.size),
+        .time(timestamp), .text(asset.fileChecksum), .integer(asset.size),
       ])
   }
 
   /// Uploads that expired at `horizon` or earlier, in the order of their expiry.
   func old(before horizon: Int64) throws -> [OldUpload] {
     try connection.rows(
-      Self.sql.old, [.integer(horizon), .integer(Retention.batch)], OldUpload.init(row:))
+      sql.old, [.integer(horizon), .integer(Retention.batch)], OldUpload.init(row:))
   }
 
   /// In no order; nil returns those of all users.
   func some(of user: String?, in database: DatabaseID) throws -> [OldUpload] {
     try connection.rows(
-      Self.sql.some,
-      [.id(database), SQLValue(user), .integer(Retention.batch)], OldUpload.init(row:))
+      sql.some, [.id(database), SQLValue(user), .integer(Retention.batch)], OldUpload.init(row:))
   }
 
   /// Deletes the rows, marks unregistered files, and returns the count of `uploads`.
@@ -127,7 +126,7 @@ struct AssetUploadTable: Table {
         try AssetTable(transaction: transaction).dispose(
           ofFile: upload.receipt, unlessKeptIn: upload.database)
       }
-      try decide(Self.sql.forget, [.id(upload.database), .text(upload.receipt)])
+      try decide(sql.forget, [.id(upload.database), .text(upload.receipt)])
     }
     return uploads.count
   }
@@ -181,7 +180,7 @@ struct OldUpload: InDatabase {
   var checksum: String?
 
   init(row: any SQLRow) {
-    database = DatabaseID(rawValue: row.integer(0))
+    database = row.database(0)
     receipt = row.text(1)
     isRereference = row.integer(2) != 0
     checksum = row.optionalText(3)

@@ -11,15 +11,12 @@ extension FileAssetStore {
   /// Removes the arriving files that no server modified for ``leftoverAge``, and touches this
   /// server's folder, which shows the other servers that it is in use. The method does nothing
   /// unless ``use`` is ``Use/shared``.
-  ///
-  /// - Throws: ``StoreError/Code/assetFailed`` if this server's folder cannot be touched; the error
-  ///   of `FileManager` if the folder of all arriving files cannot be read.
   public func removeLeftovers() async throws {
     try await removeLeftovers(olderThan: Self.leftoverAge)
   }
 
-  /// Removes arriving files and empty folders that were not modified for `age` seconds. The present
-  /// is the modification time of the server's own folder, which the method touches first.
+  /// In seconds. The present is the modification time of the server's own folder, which the method
+  /// touches first.
   func removeLeftovers(olderThan age: Double) async throws {
     guard use == .shared, let own = arrivals else { return }
     let all = directory + "/arrivals"

@@ -81,10 +81,7 @@ public final class FileAssetStore: AssetStore {
 
   private func path(of name: AssetName) -> String { "\(folder(of: name))/\(name.file)" }
 
-  /// Stores the bytes of an asset durably, and replaces earlier bytes under the name.
-  ///
-  /// A given file is synced and then moved into the asset's folder; the caller must not use it
-  /// afterwards. Bytes in memory are first written to a file in ``arrivals``.
+  /// A given file is synced and then moved. Bytes in memory are first written to ``arrivals``.
   ///
   /// - Throws: ``StoreError/Code/assetFailed``. The caller's file then stays at its path, unless
   ///   the last sync, of the asset's folder, failed.
@@ -112,10 +109,7 @@ public final class FileAssetStore: AssetStore {
     }
   }
 
-  /// Opens an asset for reading; nil if there is none. The reader can read all bytes even if the
-  /// asset is removed meanwhile.
-  ///
-  /// - Throws: ``StoreError/Code/assetFailed`` if the file cannot be opened.
+  /// The reader can read all bytes even if the asset is removed meanwhile.
   public func open(_ name: AssetName) async throws -> (any AssetReader)? {
     try checkFolder()
     let path = path(of: name)

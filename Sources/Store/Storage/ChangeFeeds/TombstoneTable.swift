@@ -71,8 +71,7 @@ struct TombstoneTable: Table {
     var insertions = RowInsertion(sql.insertion)
     for (key, stored, _) in changes where stored != nil {
       try deletions.add(in: connection) {
-        $0.append(key.database.rawValue)
-        $0.append(key.zone)
+        $0.append(key.database.rawValue, key.zone)
         $0.append(key.name)
       }
     }
@@ -80,11 +79,9 @@ struct TombstoneTable: Table {
     for (key, _, tombstone) in changes {
       guard let tombstone else { continue }
       try insertions.add(in: connection) {
-        $0.append(key.database.rawValue)
-        $0.append(key.zone)
+        $0.append(key.database.rawValue, key.zone)
         $0.append(key.name)
-        $0.append(tombstone.typeNumber)
-        $0.append(tombstone.version)
+        $0.append(tombstone.typeNumber, tombstone.version)
         $0.append(tombstone.deleted.milliseconds)
       }
     }

@@ -44,7 +44,7 @@ struct CounterTable: Table {
   }
 
   private func nextAlone(_ name: String) throws -> Int64? {
-    try connection.first(sql.next, [.text(name)]) { $0.integer(0) }
+    try connection.integer(sql.next, [.text(name)])
   }
 
   private func last(_ name: String) throws -> Int64? {

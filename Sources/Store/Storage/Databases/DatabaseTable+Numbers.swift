@@ -62,10 +62,8 @@ extension DatabaseTable {
     var rows = RowInsertion(sql.raise)
     for (database, change) in changes.sorted(by: { $0.key < $1.key }) {
       try rows.add(in: connection) {
-        $0.append(database.rawValue)
-        $0.append(change.last)
-        $0.append(change.bytes)
-        $0.append(change.subscriptions)
+        $0.append(database.rawValue, change.last)
+        $0.append(change.bytes, change.subscriptions)
       }
     }
     try rows.finish(in: connection)

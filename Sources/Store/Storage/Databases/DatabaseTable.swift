@@ -101,7 +101,7 @@ struct DatabaseTable: Table {
   }
 
   func lockAndDraw(_ database: DatabaseID) throws {
-    try connection.run(Self.sql.draw, [.id(database)])
+    try connection.run(sql.draw, [.id(database)])
   }
 
   /// Creates a database with its default zone. The new row needs no lock, because no other

@@ -44,9 +44,8 @@ extension Transactions {
   /// Finds and deletes rows in batches, until a batch is not full. Each batch is a read, and then a
   /// write by ``inEachDatabase(of:settlesDeliveries:_:)``.
   ///
-  /// - Parameters:
-  ///   - find: returns up to ``Retention/batch`` rows.
-  ///   - drop: deletes the rows that still exist, and returns the number of rows passed to it.
+  /// `find` returns up to ``Retention/batch`` rows. `drop` deletes those that still exist, and
+  /// returns the number of rows passed to it.
   func inBatches<Row: InDatabase>(
     _ find: @escaping @Sendable (StoreTransaction) throws -> [Row],
     drop: @escaping @Sendable (StoreTransaction, [Row]) throws -> Int

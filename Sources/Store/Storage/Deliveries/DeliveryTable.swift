@@ -196,13 +196,10 @@ struct NewDelivery {
   var mergeKey: String?
 
   func appendArguments(to row: inout SQLArguments) {
-    row.append(database.rawValue)
-    row.append(number)
-    row.append(logSequence)
-    row.append(device)
+    row.append(database.rawValue, number)
+    row.append(logSequence, device)
     row.append(badge.map { Int64($0) })
-    row.append(due.milliseconds)
-    row.append(updated.milliseconds)
+    row.append(due.milliseconds, updated.milliseconds)
     row.append(route.rawValue)
     row.append(holder)
     row.append(mergeKey)

@@ -27,9 +27,7 @@ struct DepartureTable: Table {
   func add(
     _ record: Int64, at version: Int64, timestamp: Timestamp, in database: DatabaseID
   ) throws {
-    try decide(
-      Self.sql.add,
-      [.id(database), .integer(version), .integer(timestamp.milliseconds), .integer(record)])
+    try decide(sql.add, [.id(database), .integer(version), .time(timestamp), .integer(record)])
   }
 
   /// The share of the hierarchy ends.
@@ -38,19 +36,14 @@ struct DepartureTable: Table {
     of database: DatabaseID
   ) throws {
     try decide(
-      Self.sql.addAll,
-      [
-        .id(database), .integer(version), .integer(timestamp.milliseconds),
-        .integer(zone), .integer(top),
-      ])
+      sql.addAll,
+      [.id(database), .integer(version), .time(timestamp), .integer(zone), .integer(top)])
   }
 
   // MARK: Reading
 
   func latest(below top: Int64, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
-    try connection.first(
-      Self.sql.latest, [.id(database), .integer(zone), .integer(top)]
-    ) { $0.integer(0) }
+    try connection.integer(sql.latest, [.id(database), .integer(zone), .integer(top)])
   }
 
   /// Without records that came after the version `known`, up to which the reader has read.
@@ -59,10 +52,10 @@ struct DepartureTable: Table {
     knownThrough known: Int64
   ) throws -> [HierarchyFeed.Row] {
     try connection.rows(
-      Self.sql.rows,
+      sql.rows,
       [
         .id(database), .integer(zone), .integer(top), .integer(range.low.version),
-        .integer(range.low.number), .integer(known), .integer(Int64(range.limit)),
+        .integer(range.low.number), .integer(known), .count(range.limit),
       ]
     ) {
       HierarchyFeed.Row(
@@ -74,7 +67,7 @@ struct DepartureTable: Table {
   // MARK: Retention
 
   func old(before horizon: Int64) throws -> [TombstoneTable.Cut] {
-    try connection.rows(Self.sql.old, [.integer(horizon)]) {
+    try connection.rows(sql.old, [.integer(horizon)]) {
       TombstoneTable.Cut(
         database: $0.integer(0), zone: $0.integer(1), version: $0.integer(2))
     }
@@ -83,12 +76,11 @@ struct DepartureTable: Table {
   func trim(through cut: TombstoneTable.Cut) throws {
     try ZoneTable(transaction: transaction).note(
       trimmedVersion: cut.version, ofZone: cut.zone, in: DatabaseID(rawValue: cut.database))
-    try decide(
-      Self.sql.trim, [.integer(cut.database), .integer(cut.zone), .integer(cut.version)])
+    try decide(sql.trim, [.integer(cut.database), .integer(cut.zone), .integer(cut.version)])
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try decide(Self.sql.removeAll, [.id(database), .integer(zone)])
+    try decide(sql.removeAll, [.id(database), .integer(zone)])
   }
 
   private static func addition(of records: String) -> Statement {

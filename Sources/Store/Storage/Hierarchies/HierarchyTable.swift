@@ -45,7 +45,7 @@ struct HierarchyTable: Table {
     // No decided statement changes an unknown place.
     let place = try transaction.besidesDecisions {
       try connection.first(
-        Self.sql.place, [.id(database), .integer(record)]
+        sql.place, [.id(database), .integer(record)]
       ) { Place(parent: $0.integer(0) == 0 ? nil : $0.integer(0), top: $0.integer(1)) }
     }
     if transaction.isWriting { transaction.writes.places.note(place, for: key) }
@@ -62,14 +62,12 @@ struct HierarchyTable: Table {
     of record: Int64, in database: DatabaseID, limit: Int
   ) throws -> [(number: Int64, top: Int64)] {
     try connection.rows(
-      Self.sql.children, [.id(database), .integer(record), .integer(Int64(limit))]
+      sql.children, [.id(database), .integer(record), .count(limit)]
     ) { ($0.integer(0), $0.integer(1)) }
   }
 
   func latest(below top: Int64, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
-    try connection.first(
-      Self.sql.latest, [.id(database), .integer(zone), .integer(top)]
-    ) { $0.integer(0) }
+    try connection.integer(sql.latest, [.id(database), .integer(zone), .integer(top)])
   }
 
   /// Without records that came after the version `arrival`.
@@ -78,10 +76,10 @@ struct HierarchyTable: Table {
     arrivedThrough arrival: Int64 = .max
   ) throws -> [HierarchyFeed.Row] {
     try connection.rows(
-      Self.sql.rows,
+      sql.rows,
       [
         .id(database), .integer(zone), .integer(top), .integer(range.low.version),
-        .integer(range.low.number), .integer(arrival), .integer(Int64(range.limit)),
+        .integer(range.low.number), .integer(arrival), .count(range.limit),
       ]
     ) {
       HierarchyFeed.Row(
@@ -92,13 +90,11 @@ struct HierarchyTable: Table {
   func count(
     below top: Int64, inZone zone: Int64, of database: DatabaseID, limit: Int
   ) throws -> Int {
-    try connection.first(
-      Self.sql.count, [.id(database), .integer(zone), .integer(top), .integer(Int64(limit))]
-    ) { Int($0.integer(0)) } ?? 0
+    try connection.count(sql.count, [.id(database), .integer(zone), .integer(top), .count(limit)])
   }
 
   func hasRows(in database: DatabaseID) throws -> Bool {
-    try connection.first(Self.sql.any, [.id(database)]) { _ in true } ?? false
+    try connection.exists(sql.any, [.id(database)])
   }
 
   // MARK: Writing
@@ -108,7 +104,7 @@ struct HierarchyTable: Table {
     of database: DatabaseID
   ) throws {
     try decide(
-      Self.sql.set,
+      sql.set,
       [
         .id(database), .integer(record), .integer(zone),
         .integer(place.parent ?? 0),
@@ -122,8 +118,7 @@ struct HierarchyTable: Table {
     top: Int64, of record: Int64, at version: Int64, in database: DatabaseID
   ) throws {
     guard let place = try place(of: record, in: database) else { return }
-    try decide(
-      Self.sql.setTop, [.id(database), .integer(record), .integer(top), .integer(version)])
+    try decide(sql.setTop, [.id(database), .integer(record), .integer(top), .integer(version)])
     decide(Place(parent: place.parent, top: top), of: record, in: database)
   }
 
@@ -131,22 +126,22 @@ struct HierarchyTable: Table {
     top: Int64, with other: Int64, at version: Int64, inZone zone: Int64, of database: DatabaseID
   ) throws {
     try connection.run(
-      Self.sql.replaceTop,
+      sql.replaceTop,
       [.id(database), .integer(zone), .integer(top), .integer(other), .integer(version)])
     transaction.writes.places = RowOverlay()
   }
 
   func raise(_ version: Int64, of record: Int64, in database: DatabaseID) throws {
-    try decide(Self.sql.raise, [.id(database), .integer(record), .integer(version)])
+    try decide(sql.raise, [.id(database), .integer(record), .integer(version)])
   }
 
   func remove(_ record: Int64, of database: DatabaseID) throws {
-    try decide(Self.sql.remove, [.id(database), .integer(record)])
+    try decide(sql.remove, [.id(database), .integer(record)])
     decide(nil, of: record, in: database)
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try decide(Self.sql.removeAll, [.id(database), .integer(zone)])
+    try decide(sql.removeAll, [.id(database), .integer(zone)])
   }
 
   struct Statements {

@@ -48,8 +48,7 @@ struct NotificationIndexRow: Sendable, Equatable {
   func appendArguments(run: Int64, to arguments: inout SQLArguments) {
     arguments.append(run)
     arguments.append(subscriber)
-    arguments.append(database.rawValue)
-    arguments.append(sequence)
+    arguments.append(database.rawValue, sequence)
     arguments.append(logged.milliseconds)
     arguments.append(originDevice)
     withUnsafeBytes(of: notificationID.uuid) { arguments.append(bytes: $0.bytes) }

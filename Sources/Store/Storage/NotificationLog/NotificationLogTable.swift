@@ -31,8 +31,7 @@ struct NotificationLogTable: Table {
     _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>, _ unsent: UnsentDeliveries,
     to arguments: inout SQLArguments
   ) {
-    arguments.append(row.database.rawValue)
-    arguments.append(row.sequence)
+    arguments.append(row.database.rawValue, row.sequence)
     arguments.append(row.subscriber)
     arguments.append(row.originDevice)
     arguments.append(row.logged.milliseconds)

@@ -9,7 +9,7 @@ import Synchronization
 final class StoreClock: Sendable {
   private let milliseconds = Mutex(Int64(0))
 
-  /// In seconds; 0 before the first comparison.
+  /// In seconds, positive if PostgreSQL's clock is ahead; 0 before the first comparison.
   var offset: Double { Double(milliseconds.withLock { $0 }) / 1_000 }
 
   /// The error is at most half of the statement's duration.

@@ -12,6 +12,7 @@ enum RowWire: UInt8 {
 
 /// The content of a field of a ``RowCodable``.
 protocol RowPart: Sendable, Equatable {
+  /// Must not change after a release.
   static var wire: RowWire { get }
   static var blank: Self { get }
   /// Content of the kind ``RowWire/bytes`` begins with its length.

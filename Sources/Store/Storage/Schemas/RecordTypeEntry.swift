@@ -37,6 +37,7 @@ final class RecordTypeEntry {
     var tokenNumber: Int64 { -number }
   }
 
+  /// Unique in the store and never reused.
   let number: Int64
   let name: String
   /// With the indexed system fields under their names in schemas.

@@ -12,7 +12,7 @@ extension RecordTypeTable {
   ) throws -> RecordTypeEntry {
     try transaction.require(.reference)
     let place: [SQLValue] = [.text(container), .text(environment.rawValue), .text(name)]
-    let dropped = try connection.first(sql.changing.dropped, place) { $0.integer(0) }
+    let dropped = try connection.integer(sql.changing.dropped, place)
     let number = try dropped ?? CounterTable(transaction: transaction).next("record_type")
     try decide(
       dropped == nil ? sql.changing.add : sql.changing.addAgain,
@@ -69,6 +69,7 @@ extension RecordTypeTable {
     }
   }
 
+  /// The caller must have checked that no record has a value in the field.
   func removeField(_ number: Int64) throws {
     try decide(sql.changing.removeField, [.integer(number)])
   }

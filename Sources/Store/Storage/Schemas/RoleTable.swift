@@ -29,6 +29,7 @@ struct RoleTable: Table {
     Set(try connection.texts(sql.custom, [.text(container), .text(environment.rawValue)]))
   }
 
+  /// The schema must not have the role yet.
   func add(_ role: String, in container: String, _ environment: ContainerEnvironment) throws {
     try decide(sql.add, [.text(container), .text(environment.rawValue), .text(role)])
   }

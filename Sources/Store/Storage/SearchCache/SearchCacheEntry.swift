@@ -99,10 +99,6 @@ struct PostingList: Sendable {
   var version: Int64
   private(set) var numbers = RecordNumberSet()
 
-  init(version: Int64) {
-    self.version = version
-  }
-
   var size: Int { numbers.size }
 
   subscript(number: Int64) -> Bool {

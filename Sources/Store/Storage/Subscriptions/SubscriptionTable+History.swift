@@ -26,7 +26,7 @@ extension SubscriptionTable {
       || forgotten > max(position.version, position.forgottenVersion)
     let first = changes.startsAnew ? 0 : position.version
     // A reader that has nothing needs no deletions.
-    let sql = Self.sql.history
+    let sql = sql.history
     let versions = changes.startsAnew ? [sql.savedVersion] : [sql.savedVersion, sql.deletedVersion]
     let last = try versions.reduce(current) { last, statement in
       let version = try connection.integer(
@@ -52,8 +52,7 @@ extension SubscriptionTable {
 
   func state(of name: SubscriptionName, in database: DatabaseID) throws -> SubscriptionState? {
     try connection.first(
-      Self.sql.history.state,
-      [.id(database), .text(name.subscriber), .text(name.subscriptionID)],
+      sql.history.state, [.id(database), .text(name.subscriber), .text(name.subscriptionID)],
       SubscriptionState.init(row:))
   }
 
@@ -63,8 +62,7 @@ extension SubscriptionTable {
     of name: SubscriptionName, in database: DatabaseID
   ) throws -> SubscriptionDeletion? {
     try connection.first(
-      Self.sql.history.deletion,
-      [.id(database), .text(name.subscriber), .text(name.subscriptionID)]
+      sql.history.deletion, [.id(database), .text(name.subscriber), .text(name.subscriptionID)]
     ) { row in
       SubscriptionDeletion(version: row.integer(0), deleted: row.time(1))
     }
@@ -85,13 +83,13 @@ extension SubscriptionTable {
     // would scan the whole index.
     let statement =
       subscriber != nil
-      ? Self.sql.history.ofSubscriber
-      : end == nil ? Self.sql.history.all : Self.sql.history.allThrough
+      ? sql.history.ofSubscriber
+      : end == nil ? sql.history.all : sql.history.allThrough
     let lastID =
       subscriber == nil || name?.subscriber == subscriber ? name?.subscriptionID : nil
     var arguments: [SQLValue] = [
       .id(database), .text(subscriber ?? name?.subscriber ?? ""),
-      .text(lastID ?? ""), SQLValue(subscriptionID), .integer(Int64(limit)),
+      .text(lastID ?? ""), SQLValue(subscriptionID), .count(limit),
     ]
     if let end { arguments += [.text(end.subscriber), .text(end.subscriptionID)] }
     let states = try connection.rows(statement, arguments, SubscriptionState.init(row:))
@@ -103,7 +101,7 @@ extension SubscriptionTable {
     _ count: Int, behind name: SubscriptionName?, in database: DatabaseID
   ) throws -> SubscriptionName? {
     try connection.first(
-      Self.sql.history.name,
+      sql.history.name,
       [
         .id(database), .text(name?.subscriber ?? ""), .text(name?.subscriptionID ?? ""),
         .count(count - 1),
@@ -114,7 +112,7 @@ extension SubscriptionTable {
   /// Returns also those that were first saved after it: they may have replaced deleted ones.
   func gone(since version: Int64, in database: DatabaseID) throws -> Set<SubscriptionName> {
     Set(
-      try connection.rows(Self.sql.history.gone, [.id(database), .integer(version)]) {
+      try connection.rows(sql.history.gone, [.id(database), .integer(version)]) {
         SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1))
       })
   }

@@ -34,14 +34,14 @@ struct SubscriptionTable: Table {
 
   func subscriptions(of subscriber: String, in database: DatabaseID) throws -> [Subscription] {
     try connection.rows(
-      Self.sql.ofSubscriber, [.id(database), .text(subscriber)]
+      sql.ofSubscriber, [.id(database), .text(subscriber)]
     ) { try Subscription(row: $0.bytes(1), named: $0.text(0)) }
   }
 
   func storedSubscriptions(
     of subscriber: String, in database: DatabaseID
   ) throws -> [StoredSubscription] {
-    try connection.rows(Self.sql.stored, [.id(database), .text(subscriber)]) {
+    try connection.rows(sql.stored, [.id(database), .text(subscriber)]) {
       StoredSubscription(
         subscriber: subscriber, subscription: try Subscription(row: $0.bytes(1), named: $0.text(0)),
         version: $0.integer(2))
@@ -52,21 +52,21 @@ struct SubscriptionTable: Table {
     of subscriber: String, but subscriptionID: String, in database: DatabaseID
   ) throws -> [Subscription] {
     try connection.rows(
-      Self.sql.others, [.id(database), .text(subscriber), .text(subscriptionID)]
+      sql.others, [.id(database), .text(subscriber), .text(subscriptionID)]
     ) { try Subscription(row: $0.bytes(1), named: $0.text(0)) }
   }
 
   func count(of subscriber: String, in database: DatabaseID) throws -> Int {
-    try connection.count(Self.sql.count, [.id(database), .text(subscriber)])
+    try connection.count(sql.count, [.id(database), .text(subscriber)])
   }
 
   func contains(_ name: SubscriptionName, in database: DatabaseID) throws -> Bool {
     try connection.exists(
-      Self.sql.exists, [.id(database), .text(name.subscriber), .text(name.subscriptionID)])
+      sql.exists, [.id(database), .text(name.subscriber), .text(name.subscriptionID)])
   }
 
   func hasAny(in database: DatabaseID) throws -> Bool {
-    try connection.exists(Self.sql.any, [.id(database)])
+    try connection.exists(sql.any, [.id(database)])
   }
 
   // MARK: Writing
@@ -79,13 +79,13 @@ struct SubscriptionTable: Table {
     let key: [SQLValue] = [
       .id(database), .text(subscriber), .text(subscription.subscriptionID),
     ]
-    let former = try connection.first(Self.sql.content, key) {
+    let former = try connection.first(sql.content, key) {
       try Subscription(
         row: $0.bytes(0), only: Subscription.kindTags, named: subscription.subscriptionID
       ).kind.name
     }
-    try decide(Self.sql.save, key + [.integer(version), .bytes(subscription.row())])
-    try decide(Self.sql.removeDeletion, key)
+    try decide(sql.save, key + [.integer(version), .bytes(subscription.row())])
+    try decide(sql.removeDeletion, key)
     return former
   }
 
@@ -102,7 +102,7 @@ struct SubscriptionTable: Table {
     let key: [SQLValue] = [
       .id(database), .text(name.subscriber), .text(name.subscriptionID),
     ]
-    let isExpected = try connection.first(Self.sql.content, key) { row in
+    let isExpected = try connection.first(sql.content, key) { row in
       guard let expected else { return true }
       let content = row.bytes(0)
       // Compares the bytes too, because a NaN does not equal itself.
@@ -110,9 +110,8 @@ struct SubscriptionTable: Table {
       return try Subscription(row: content, named: name.subscriptionID) == expected
     }
     guard isExpected == true else { return false }
-    try decide(Self.sql.delete, key)
-    try decide(
-      Self.sql.addDeletion, key + [.integer(version), .integer(timestamp.milliseconds)])
+    try decide(sql.delete, key)
+    try decide(sql.addDeletion, key + [.integer(version), .time(timestamp)])
     return true
   }
 
@@ -120,14 +119,14 @@ struct SubscriptionTable: Table {
 
   /// The newest old tombstone of each database that has any.
   func oldDeletions(before horizon: Int64) throws -> [ForgottenVersion] {
-    try connection.rows(Self.sql.oldDeletions, [.integer(horizon)], ForgottenVersion.init(row:))
+    try connection.rows(sql.oldDeletions, [.integer(horizon)], ForgottenVersion.init(row:))
   }
 
   /// The caller is about to delete a user's tombstones. A reader that has not read them starts
   /// from the beginning.
   func noteForgottenDeletions(of subscriber: String, in database: DatabaseID) throws {
     let newest = try connection.first(
-      Self.sql.newestDeletion, [.id(database), .text(subscriber)], ForgottenVersion.init(row:))
+      sql.newestDeletion, [.id(database), .text(subscriber)], ForgottenVersion.init(row:))
     guard let newest else { return }
     try DatabaseTable(transaction: transaction).note(forgottenSubscriptions: newest)
   }
@@ -136,7 +135,7 @@ struct SubscriptionTable: Table {
   /// from the beginning.
   func forgetDeletions(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {
-      try decide(Self.sql.forgetDeletions, forgotten.arguments)
+      try decide(sql.forgetDeletions, forgotten.arguments)
       try DatabaseTable(transaction: transaction).note(forgottenSubscriptions: forgotten)
     }
   }

@@ -135,8 +135,7 @@ extension ValueIndexTable {
     var deletions = RowInsertion(sql.changes.deletion)
     try index.forEachInOrder { change in
       func append(to arguments: inout SQLArguments) {
-        arguments.append(change.database)
-        arguments.append(change.fieldNumber)
+        arguments.append(change.database, change.fieldNumber)
         arguments.append(
           bytes: index.keys.span.extracting(change.start..<change.start + change.count).bytes)
         arguments.append(change.recordNumber)

@@ -38,7 +38,7 @@ struct ZoneTable: Table {
     if let known = transaction.writes.zoneNumbers[place] { return known }
     let number = try transaction.besidesWriteSet {
       try connection.integer(
-        Self.sql.number, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)])
+        sql.number, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)])
     }
     if transaction.isWriting { transaction.writes.zoneNumbers[place] = .some(number) }
     return number
@@ -60,7 +60,7 @@ struct ZoneTable: Table {
   }
 
   func hasSeveral(in database: DatabaseID) throws -> Bool {
-    try connection.rows(Self.sql.several, [.id(database)]) { _ in true }.count > 1
+    try connection.rows(sql.several, [.id(database)]) { _ in true }.count > 1
   }
 
   /// The connection's ``Catalog`` caches up to 50,000 zone IDs. A full cache is emptied.
@@ -71,7 +71,7 @@ struct ZoneTable: Table {
     let key = Catalog.ZoneKey(database: database, number: number)
     if let known = transaction.catalog.zoneIDs[key] { return known }
     let zoneID = try connection.first(
-      Self.sql.id, [.id(database), .integer(number)]
+      sql.id, [.id(database), .integer(number)]
     ) { ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)) }
     guard let zoneID else {
       throw StoreError(
@@ -85,13 +85,13 @@ struct ZoneTable: Table {
   func state(of zoneID: ZoneID, in database: DatabaseID) throws -> State? {
     if database == .vacant { return try vacantState(of: zoneID) }
     return try connection.first(
-      Self.sql.state, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)]
+      sql.state, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)]
     ) { State(number: $0.integer(0), version: $0.integer(1), trimmedVersion: $0.integer(2)) }
   }
 
   func zone(_ zoneID: ZoneID, in database: DatabaseID) throws -> Zone? {
     try connection.first(
-      Self.sql.zone, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)]
+      sql.zone, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)]
     ) {
       try Zone(
         zoneID: zoneID, number: $0.integer(0), version: $0.integer(1), isShared: !$0.isNull(2),
@@ -107,7 +107,7 @@ struct ZoneTable: Table {
           tokens: transaction.context.tokens)
       ]
     }
-    return try connection.rows(Self.sql.zones, [.id(database), .text(ZoneID.defaultZoneName)]) {
+    return try connection.rows(sql.zones, [.id(database), .text(ZoneID.defaultZoneName)]) {
       try Zone(
         zoneID: ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), number: $0.integer(2),
         version: $0.integer(3), isShared: !$0.isNull(4), in: database,
@@ -116,7 +116,7 @@ struct ZoneTable: Table {
   }
 
   func count(in database: DatabaseID) throws -> Int? {
-    try connection.first(Self.sql.count, [.id(database)]) { $0.count(0) }
+    try connection.first(sql.count, [.id(database)]) { $0.count(0) }
   }
 
   /// Returns zones in the order of their last changes, without the default zone.
@@ -124,13 +124,13 @@ struct ZoneTable: Table {
     in database: DatabaseID, after version: Int64, limit: Int
   ) throws -> [(zoneID: ZoneID, version: Int64)] {
     // A database has few zones, so there is no index by version.
-    try connection.rows(Self.sql.changed, [.id(database), .integer(version), .count(limit)]) {
+    try connection.rows(sql.changed, [.id(database), .integer(version), .count(limit)]) {
       (ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), $0.integer(2))
     }
   }
 
   func numbers(changedAfter version: Int64, in database: DatabaseID) throws -> [Int64] {
-    try connection.integers(Self.sql.changedNumbers, [.id(database), .integer(version)])
+    try connection.integers(sql.changedNumbers, [.id(database), .integer(version)])
   }
 
   /// The state at the creation of the database: a private and a public one then have a default
@@ -149,8 +149,7 @@ struct ZoneTable: Table {
   func add(_ zoneID: ZoneID, in database: DatabaseID) throws -> Zone {
     let number = try DatabaseTable(transaction: transaction).nextNumber(of: database)
     try decide(
-      Self.sql.add,
-      [.id(database), .integer(number), .text(zoneID.zoneName), .text(zoneID.ownerName)])
+      sql.add, [.id(database), .integer(number), .text(zoneID.zoneName), .text(zoneID.ownerName)])
     return try Zone(
       zoneID: zoneID, number: number, version: number, in: database,
       tokens: transaction.context.tokens)
@@ -162,12 +161,11 @@ struct ZoneTable: Table {
   }
 
   func writeDecided() throws {
-    var rows = RowInsertion(Self.sql.versions)
+    var rows = RowInsertion(sql.versions)
     for (zone, _, version) in transaction.writes.zoneVersions.takeChanges() {
       guard let version else { continue }
       try rows.add(in: connection) {
-        $0.append(zone.database.rawValue)
-        $0.append(zone.number)
+        $0.append(zone.database.rawValue, zone.number)
         $0.append(version)
       }
     }
@@ -176,12 +174,12 @@ struct ZoneTable: Table {
 
   /// A lower version than the present one changes nothing.
   func note(trimmedVersion version: Int64, ofZone number: Int64, in database: DatabaseID) throws {
-    try decide(Self.sql.noteTrimmed, [.id(database), .integer(number), .integer(version)])
+    try decide(sql.noteTrimmed, [.id(database), .integer(number), .integer(version)])
   }
 
   /// The caller must have deleted the contents.
   func remove(_ number: Int64, in database: DatabaseID) throws {
-    try decide(Self.sql.remove, [.id(database), .integer(number)])
+    try decide(sql.remove, [.id(database), .integer(number)])
   }
 
   struct Statements {

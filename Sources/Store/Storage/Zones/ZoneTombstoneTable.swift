@@ -26,16 +26,15 @@ struct ZoneTombstoneTable: Table {
     at timestamp: Timestamp
   ) throws {
     try decide(
-      Self.sql.remember,
+      sql.remember,
       [
         .id(database), .text(zoneID.zoneName), .text(zoneID.ownerName),
-        .integer(version), .integer(timestamp.milliseconds), .integer(isPurge ? 1 : 0),
+        .integer(version), .time(timestamp), .integer(isPurge ? 1 : 0),
       ])
   }
 
   func forgetDeletion(of zoneID: ZoneID, in database: DatabaseID) throws {
-    try decide(
-      Self.sql.forget, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)])
+    try decide(sql.forget, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)])
   }
 
   /// `advice` ends the text for a zone that was not purged.
@@ -43,7 +42,7 @@ struct ZoneTombstoneTable: Table {
     _ zoneID: ZoneID, in database: DatabaseID, at address: DatabaseAddress, _ advice: String? = nil
   ) throws -> ItemFailure {
     let isPurged = try connection.first(
-      Self.sql.purged, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)]
+      sql.purged, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)]
     ) { $0.integer(0) == 1 }
     guard isPurged == true else { return address.missing(zoneID, advice) }
     return ItemFailure(
@@ -54,7 +53,7 @@ struct ZoneTombstoneTable: Table {
   func zones(
     deletedIn database: DatabaseID, after version: Int64, limit: Int
   ) throws -> [(change: ZoneChange, version: Int64)] {
-    try connection.rows(Self.sql.zones, [.id(database), .integer(version), .count(limit)]) {
+    try connection.rows(sql.zones, [.id(database), .integer(version), .count(limit)]) {
       let zoneID = ZoneID(zoneName: $0.text(0), ownerName: $0.text(1))
       return ($0.integer(3) == 1 ? .purged(zoneID) : .deleted(zoneID), $0.integer(2))
     }
@@ -62,13 +61,13 @@ struct ZoneTombstoneTable: Table {
 
   /// The newest old tombstone of each database that has any.
   func old(before horizon: Int64) throws -> [ForgottenVersion] {
-    try connection.rows(Self.sql.old, [.integer(horizon)], ForgottenVersion.init(row:))
+    try connection.rows(sql.old, [.integer(horizon)], ForgottenVersion.init(row:))
   }
 
   /// Raises the databases' `trimmed_version`, which makes older change tokens expire.
   func trim(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {
-      try decide(Self.sql.trim, forgotten.arguments)
+      try decide(sql.trim, forgotten.arguments)
       try DatabaseTable(transaction: transaction).note(trimmedZones: forgotten)
     }
   }

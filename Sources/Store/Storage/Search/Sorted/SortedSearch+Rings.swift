@@ -84,11 +84,7 @@ extension SortedSearch {
   }
 
   /// In the order of the keys' distances, in metres. Returns whether the page is full, and no
-  /// place outside of the ring can be on it.
-  ///
-  /// - Parameters:
-  ///   - inner: the distance up to which places were visited before.
-  ///   - outer: the distance up to which places are visited.
+  /// place outside of the ring can be on it. Places up to `inner` were visited before.
   private mutating func collectRing(
     _ path: AccessPath, around origin: Location, beyond inner: Double, within outer: Double,
     level: Int
