@@ -15,13 +15,13 @@ extension FuzzTarget {
     return encoder.bytes
   }
 
-  private static let glances = [
-    RecordGlance(for: Query(recordType: "T")),
-    RecordGlance(
+  private static let projections = [
+    RecordProjection(for: Query(recordType: "T")),
+    RecordProjection(
       for: Query(
         recordType: "T", filters: [Filter(.field("a"), .equals, .int64(1))],
         sortKeys: [SortKey(.system(.createdTimestamp))])),
-    RecordGlance(
+    RecordProjection(
       for: Query(
         recordType: "T",
         filters: [
@@ -31,11 +31,11 @@ extension FuzzTarget {
   ]
 
   private static let recordRows = FuzzTarget("record-rows") { input in
-    func record(_ bytes: [UInt8], _ glance: RecordGlance? = nil) throws -> Record {
+    func record(_ bytes: [UInt8], _ projection: RecordProjection? = nil) throws -> Record {
       var record = Record(recordID: recordID, recordType: "T")
       var decoder = try RowDecoder(bytes, of: "record")
-      if let glance {
-        try decoder.decode(glance, into: &record)
+      if let projection {
+        try decoder.decode(projection, into: &record)
       } else {
         try decoder.decodeContent(into: &record)
       }
@@ -43,18 +43,18 @@ extension FuzzTarget {
       return record
     }
     let bytes = [RowEncoder.version] + input
-    let looks = glances.map { glance in read { try record(bytes, glance) } }
+    let looks = projections.map { projection in read { try record(bytes, projection) } }
     guard let whole = read({ try record(bytes) }) else { return }
     let written = content(whole)
     let again = try must("a record that was written is read") { try record(written) }
     try hold(content(again) == written, "a record that was written is the same")
-    for (glance, look) in zip(glances, looks) {
-      guard let look else { throw Violation(description: "a glance reads what is whole") }
-      if let names = glance.fields {
+    for (projection, look) in zip(projections, looks) {
+      guard let look else { throw Violation(description: "a projection reads what is whole") }
+      if let names = projection.fields {
         for name in names {
           // As text, for there are numbers that do not equal themselves.
           let (seen, there): (RecordValue?, RecordValue?) = (look.fields[name], whole.fields[name])
-          try hold("\(seen as Any)" == "\(there as Any)", "a glance sees the same '\(name)'")
+          try hold("\(seen as Any)" == "\(there as Any)", "a projection sees the same '\(name)'")
         }
       }
     }

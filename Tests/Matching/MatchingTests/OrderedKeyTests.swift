@@ -43,26 +43,26 @@ struct OrderedKeyTests {
   }
 
   @Test(
-    "the stretches of an interval hold each of its keys, and are three at most",
+    "the dyadicIntervals of an interval hold each of its keys, and are three at most",
     arguments: Seeds.some(10))
-  func stretches(seed: Int) {
+  func dyadicIntervals(seed: Int) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<500 {
       let width = UInt64.max >> UInt64.random(in: 0..<64, using: &generator)
       let low = UInt64.random(in: 0...(UInt64.max - width), using: &generator)
       let high = low + UInt64.random(in: 0...width, using: &generator)
-      let (level, stretches) = Stretches.cover(low, high)
-      #expect(stretches.count <= 3)
+      let (level, dyadicIntervals) = DyadicIntervals.cover(low, high)
+      #expect(dyadicIntervals.count <= 3)
       for key in [low, high, UInt64.random(in: low...high, using: &generator)] {
-        #expect(stretches.contains(Stretches.stretch(of: key, level: level)))
+        #expect(dyadicIntervals.contains(DyadicIntervals.dyadicInterval(of: key, level: level)))
       }
     }
   }
 
-  @Test("all stretches that were filed under are within reach, and none before the first is")
+  @Test("all dyadicIntervals that were filed under are within reach, and none before the first is")
   func reach() {
     var reach = Reach.nothing
-    for stretch in [0, 1, UInt64.max] { #expect(!reach.contains(stretch)) }
+    for dyadicInterval in [0, 1, UInt64.max] { #expect(!reach.contains(dyadicInterval)) }
     reach.include(5...7)
     #expect((0...9).filter { reach.contains($0) } == [5, 6, 7])
     reach.include(2...2)

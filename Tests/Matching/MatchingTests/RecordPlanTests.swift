@@ -36,21 +36,24 @@ struct RecordPlanTests {
     #expect(plan.allText == 30)
   }
 
-  @Test("The stretches of an ordered value come right behind it")
-  func stretches() {
+  @Test("The dyadicIntervals of an ordered value come right behind it")
+  func dyadicIntervals() {
     var field = FieldPaths(.field("a"))
     field.ordered = [
       .init(kind: .number, number: 7), .init(kind: .text(.caseInsensitive), number: 8),
     ]
     let shapes: [Path.Shape] = [
-      .stretch(.number, level: 3), .stretch(.text(.caseInsensitive), level: 5),
-      .stretch(.number, level: 1),
+      .dyadicInterval(.number, level: 3), .dyadicInterval(.text(.caseInsensitive), level: 5),
+      .dyadicInterval(.number, level: 1),
     ]
     for (number, shape) in shapes.enumerated() {
       field.add(Path(field: .field("a"), shape: shape), number: UInt32(number))
     }
     let plan = RecordPlan([field])
-    #expect(plan.steps.map(\.asked) == [.number, .stretch, .stretch, .text, .stretch])
+    #expect(
+      plan.steps.map(\.asked) == [
+        .number, .dyadicInterval, .dyadicInterval, .text, .dyadicInterval,
+      ])
     #expect(plan.steps.map(\.path) == [7, 0, 2, 8, 1])
     #expect(plan.steps.map(\.level) == [0, 3, 1, 0, 5])
     #expect(plan.steps[3].options == .caseInsensitive)

@@ -25,9 +25,9 @@ struct FieldPaths: Sendable {
     var lengths = Tally()
   }
 
-  /// A path of cells (``SphereGrid``) or of stretches (``Stretches``) on one level.
+  /// A path of cells (``SphereGrid``) or of dyadic intervals (``DyadicIntervals``) on one level.
   struct Level: Sendable {
-    /// The level. A stretch has 2^level keys. A cell of a higher level is smaller.
+    /// The level. A dyadic interval has 2^level keys. A cell of a higher level is smaller.
     var level: UInt8
     /// The number of the path.
     var path: UInt32
@@ -39,8 +39,8 @@ struct FieldPaths: Sendable {
     var kind: OrderedPath.Kind
     /// The number of the ordered path.
     var number: Int
-    /// The levels of stretches under which entries are filed.
-    var stretches: [Level] = []
+    /// The levels of dyadic intervals under which entries are filed.
+    var dyadicIntervals: [Level] = []
   }
 
   /// The field.
@@ -83,9 +83,9 @@ struct FieldPaths: Sendable {
     case .word: words = number
     case .absence: absence = number
     case .cell(let level): cells.append(Level(level: level, path: number))
-    case .stretch(let kind, let level):
+    case .dyadicInterval(let kind, let level):
       guard let place = ordered.firstIndex(where: { $0.kind == kind }) else { return }
-      ordered[place].stretches.append(Level(level: level, path: number))
+      ordered[place].dyadicIntervals.append(Level(level: level, path: number))
     case .zone, .everything: break
     }
   }
@@ -102,8 +102,10 @@ struct FieldPaths: Sendable {
     case .word: words = nil
     case .absence: absence = nil
     case .cell: cells.removeAll { $0.path == number }
-    case .stretch:
-      for place in ordered.indices { ordered[place].stretches.removeAll { $0.path == number } }
+    case .dyadicInterval:
+      for place in ordered.indices {
+        ordered[place].dyadicIntervals.removeAll { $0.path == number }
+      }
     case .zone, .everything: break
     }
   }

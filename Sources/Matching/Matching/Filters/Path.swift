@@ -20,8 +20,8 @@ struct Path: Hashable, Sendable {
     case elementPrefix
     /// The fact that the field has no value.
     case absence
-    /// The range of 2^`level` keys that contains the ordered key of the value (``Stretches``).
-    case stretch(OrderedPath.Kind, level: UInt8)
+    /// The range of 2^`level` keys that contains the ordered key of the value (``DyadicIntervals``).
+    case dyadicInterval(OrderedPath.Kind, level: UInt8)
     /// The cell of a grid over the earth that contains the place (``SphereGrid``).
     case cell(level: UInt8)
     /// The zone of the record. The field is not used.

@@ -35,7 +35,7 @@ struct PointValue: Hashable, Sendable {
     self.bytes = Array(bytes)
   }
 
-  /// Creates a plain value from the number of a cell or of a stretch.
+  /// Creates a plain value from the number of a cell or of a dyadic interval.
   init(_ number: UInt64) {
     bytes = withUnsafeBytes(of: number) { Array($0) }
   }

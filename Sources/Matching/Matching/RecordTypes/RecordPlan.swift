@@ -13,16 +13,17 @@ struct RecordPlan: Sendable {
     /// The kind of the fact.
     enum Asked: UInt8 {
       /// From `value` to `cell`: a point on a path with the shape of the same name
-      /// (``Path/Shape``). `number`, `timestamp` and `text`: an ordered value. `stretch`: a stretch
-      /// (``Stretches``) of the ordered value of the step before.
-      case value, element, word, prefix, elementPrefix, cell, number, timestamp, text, stretch
+      /// (``Path/Shape``). `number`, `timestamp` and `text`: an ordered value. `dyadicInterval`: a dyadic interval
+      /// (``DyadicIntervals``) of the ordered value of the step before.
+      case value, element, word, prefix, elementPrefix, cell, number, timestamp, text,
+        dyadicInterval
       /// The point for "no value".
       case absence
     }
 
     /// The kind of the fact.
     let asked: Asked
-    /// The level of a cell or a stretch; otherwise 0.
+    /// The level of a cell or a dyadic interval; otherwise 0.
     let level: UInt8
     /// The raw value of ``options``.
     private let rawOptions: UInt8
@@ -140,8 +141,8 @@ struct RecordPlan: Sendable {
         case .text(let options): (.text, options)
         }
       steps.append(Step(asked, path: UInt32(ordered.number), options: options))
-      // The stretches follow the ordered value that they belong to.
-      steps += ordered.stretches.map { Step(.stretch, path: $0.path, level: $0.level) }
+      // The dyadic intervals follow the ordered value that they belong to.
+      steps += ordered.dyadicIntervals.map { Step(.dyadicInterval, path: $0.path, level: $0.level) }
     }
   }
 }

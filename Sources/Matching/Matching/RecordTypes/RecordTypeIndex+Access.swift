@@ -15,8 +15,8 @@ extension RecordTypeIndex {
       case nothing
       /// Some points. A record that has one of them meets the entry.
       case points([UInt32])
-      /// The stretches of an ordered path that cover an interval.
-      case stretches(OrderedPath, low: UInt64, high: UInt64)
+      /// The dyadic intervals of an ordered path that cover an interval.
+      case dyadicIntervals(OrderedPath, low: UInt64, high: UInt64)
       /// The grid cells that cover a circle.
       case cells(FieldKey, level: UInt8, [UInt64])
       /// The list of lower or of upper bounds of an ordered path, by the path's number, and the
@@ -37,7 +37,7 @@ extension RecordTypeIndex {
     /// The estimated cost of a single bound before the index has learned from changes.
     fileprivate static let boundCost = 400.0
     /// The estimated cost of an interval before the index has learned from changes.
-    fileprivate static let stretchesCost = 30.0
+    fileprivate static let dyadicIntervalsCost = 30.0
   }
 
   /// Returns the place of the term with the lowest cost. If each term costs 1,000 or more, this is
@@ -80,11 +80,11 @@ extension RecordTypeIndex {
           place: .bound(term.number, low == 0 ? high : low, isUpper: low == 0), proves: 0,
           cost: sample.cost(low: low, high: high, typical: Choice.boundCost))
       }
-      let keys = Stretches.keys(in: Stretches.cover(low, high))
+      let keys = DyadicIntervals.keys(in: DyadicIntervals.cover(low, high))
       return Choice(
-        place: .stretches(orderedPaths[term.number], low: low, high: high),
+        place: .dyadicIntervals(orderedPaths[term.number], low: low, high: high),
         cost: sample.cost(
-          low: keys.lowerBound, high: keys.upperBound, typical: Choice.stretchesCost))
+          low: keys.lowerBound, high: keys.upperBound, typical: Choice.dyadicIntervalsCost))
     case .near:
       let (center, distance) = term.circle
       let (level, cells) = SphereGrid.cover(center: center, distance: distance)
@@ -111,7 +111,7 @@ extension RecordTypeIndex {
       let points = keys(of: entry).map(\.point)
       guard let path = points.first.map({ path(of: $0) }) else { return nil }
       switch path.shape {
-      case .stretch(let kind, _):
+      case .dyadicInterval(let kind, _):
         let number = orderedNumbers[OrderedPath(field: path.field, kind: kind)]
         return cost { $0.operation == .range && $0.number == number }
       case .cell:
@@ -195,7 +195,7 @@ extension Path {
   var hasManyPoints: Bool {
     switch shape {
     case .element, .word, .elementPrefix, .prefix: true
-    case .value, .absence, .stretch, .cell, .zone, .everything: false
+    case .value, .absence, .dyadicInterval, .cell, .zone, .everything: false
     }
   }
 
@@ -206,7 +206,7 @@ extension Path {
     case .value: 10
     case .element, .word: 15
     case .prefix, .elementPrefix: 5
-    case .cell, .stretch: 10
+    case .cell, .dyadicInterval: 10
     case .absence: 300
     case .zone: 100
     case .everything: 1_000

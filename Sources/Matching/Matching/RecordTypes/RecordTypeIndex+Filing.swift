@@ -5,7 +5,7 @@ import CloudKitModel
 extension RecordTypeIndex {
   /// Files an entry that is not filed yet.
   ///
-  /// - Complexity: O(*n*), amortized, where *n* is the number of points, cells and stretches of its
+  /// - Complexity: O(*n*), amortized, where *n* is the number of points, cells and dyadic intervals of its
   ///   terms.
   mutating func file(_ slot: Int32) {
     let (choice, candidate) = choose(for: slot)
@@ -32,11 +32,11 @@ extension RecordTypeIndex {
       // The place uses the point once more, in addition to the program.
       for point in points { self.points[ledgerOf: point].users += 1 }
       file(slot, under: points, candidate)
-    case .stretches(let path, let low, let high):
-      let (level, stretches) = Stretches.cover(low, high)
-      let stretchPath = Path(field: path.field, shape: .stretch(path.kind, level: level))
-      file(slot, under: use(stretches.map { $0 }, stretchPath), candidate)
-      reaches[Int(number(of: stretchPath))].include(stretches)
+    case .dyadicIntervals(let path, let low, let high):
+      let (level, dyadicIntervals) = DyadicIntervals.cover(low, high)
+      let intervalPath = Path(field: path.field, shape: .dyadicInterval(path.kind, level: level))
+      file(slot, under: use(dyadicIntervals.map { $0 }, intervalPath), candidate)
+      reaches[Int(number(of: intervalPath))].include(dyadicIntervals)
     case .cells(let field, let level, let cells):
       file(slot, under: use(cells, Path(field: field, shape: .cell(level: level))), candidate)
     case .bound(let number, let bound, let isUpper):
@@ -49,7 +49,7 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Returns the points of cells or stretches and counts one more use of each.
+  /// Returns the points of cells or dyadic intervals and counts one more use of each.
   private mutating func use(_ cells: [UInt64], _ path: Path) -> [UInt32] {
     let number = number(of: path)
     return cells.map { use(PointValue($0), path, number) }

@@ -78,7 +78,7 @@ extension RecordTypeIndex {
     ask(UnsafeRawBufferPointer(start: nil, count: 0), path, &scratch)
   }
 
-  /// Asks for the point of a cell or of a stretch.
+  /// Asks for the point of a cell or of a dyadic interval.
   private func ask(_ number: UInt64, _ path: UInt32, _ scratch: inout MatchScratch) {
     withUnsafeBytes(of: number) { ask($0, path, &scratch) }
   }
@@ -152,8 +152,8 @@ extension RecordTypeIndex {
           OrderedValue(exactly: OrderedKey.of($0))
         }
         scratch.facts.setValue(value, path: Int(step.path))
-        number = look(atStretchesOf: value, from: number, field, &scratch)
-      case .element, .elementPrefix, .cell, .number, .timestamp, .stretch, .absence:
+        number = look(atDyadicIntervalsOf: value, from: number, field, &scratch)
+      case .element, .elementPrefix, .cell, .number, .timestamp, .dyadicInterval, .absence:
         continue
       }
     }
@@ -182,30 +182,32 @@ extension RecordTypeIndex {
   }
 
   /// Stores an ordered value that is a number or a timestamp, and asks for the points of its
-  /// stretches (``Stretches``).
+  /// dyadic intervals (``DyadicIntervals``).
   private func look(
     at value: OrderedValue, _ asked: RecordPlan.Step.Asked, _ field: RecordPlan.Field,
     _ scratch: inout MatchScratch
   ) {
     for number in field.steps where plan.steps[number].asked == asked {
       scratch.facts.setValue(value, path: Int(plan.steps[number].path))
-      _ = look(atStretchesOf: value, from: number + 1, field, &scratch)
+      _ = look(atDyadicIntervalsOf: value, from: number + 1, field, &scratch)
     }
   }
 
-  /// Asks for the points of the stretches of an ordered value.
+  /// Asks for the points of the dyadic intervals of an ordered value.
   ///
   /// - Parameter first: The index of the step after that of the ordered value.
-  /// - Returns: The index of the step after the last stretch.
+  /// - Returns: The index of the step after the last dyadic interval.
   private func look(
-    atStretchesOf value: OrderedValue, from first: Int, _ field: RecordPlan.Field,
+    atDyadicIntervalsOf value: OrderedValue, from first: Int, _ field: RecordPlan.Field,
     _ scratch: inout MatchScratch
   ) -> Int {
     var number = first
-    while number < field.steps.upperBound, plan.steps[number].asked == .stretch {
+    while number < field.steps.upperBound, plan.steps[number].asked == .dyadicInterval {
       let step = plan.steps[number]
-      let stretch = Stretches.stretch(of: value.floor, level: step.level)
-      if reaches[Int(step.path)].contains(stretch) { ask(stretch, step.path, &scratch) }
+      let dyadicInterval = DyadicIntervals.dyadicInterval(of: value.floor, level: step.level)
+      if reaches[Int(step.path)].contains(dyadicInterval) {
+        ask(dyadicInterval, step.path, &scratch)
+      }
       number += 1
     }
     return number

@@ -6,7 +6,7 @@ import CloudKitModel
 /// of two places:
 ///
 /// - In the lists of some *points*. A point is a fact that a record can have, such as "`author` is
-///   ann". The facts that a value is in a range (a *stretch*), or a place in an area on the earth
+///   ann". The facts that a value is in a range (a *dyadic interval*), or a place in an area on the earth
 ///   (a *cell*), are points too.
 /// - In a list of bounds, for a predicate such as `price >= 10`.
 ///
@@ -64,7 +64,7 @@ struct RecordTypeIndex: Sendable {
   private var pathNumbers: [Path: UInt32] = [:]
   /// The number of points of each path.
   private var pointCounts: [UInt32] = []
-  /// For each path, the range of the stretches under which entries were filed; ``Reach/nothing`` if
+  /// For each path, the range of the dyadic intervals under which entries were filed; ``Reach/nothing`` if
   /// there are none.
   var reaches: [Reach] = []
   /// The fields that predicates name, with their paths.

@@ -85,7 +85,7 @@ extension RecordTypeEntry {
   /// the name's key is truncated (``ValueKey/textLimit``).
   func indexOfRecords(
     madeBy userRecordName: String?, at address: DatabaseAddress
-  ) -> IndexStretch? {
+  ) -> FieldKeyRange? {
     // In a database with an owner, nearly all records are the owner's, so creators are not indexed.
     guard let userRecordName, address.owner == nil,
       let field = field(for: .system(.createdUserRecordName)), field.indexes.usesValues,
@@ -94,7 +94,7 @@ extension RecordTypeEntry {
     let key = ValueKey.key(of: userRecordName)
     // Another user's name may have the same truncated key.
     guard key.count < ValueKey.textLimit else { return nil }
-    return IndexStretch(field: field.number, range: KeyRange(key))
+    return FieldKeyRange(field: field.number, range: KeyRange(key))
   }
 
   var definition: ContainerSchema.RecordType {

@@ -10,7 +10,7 @@ import CloudKitModel
 struct AccessPath {
   /// Where the records of a path are found.
   enum Source {
-    case stretches([IndexStretch])
+    case keyRanges([FieldKeyRange])
     case names([String])
     case zone
   }
@@ -18,7 +18,7 @@ struct AccessPath {
   /// A position on a path: an entry of the value index, existing or not.
   struct Position: Equatable {
     /// Among the ranges of the path.
-    var stretch: Int
+    var keyRange: Int
     var key: [UInt8]
     var number: Int64
   }
@@ -53,8 +53,8 @@ struct AccessPath {
   var hasRepeats = false
   var circle: Circle?
 
-  var stretches: [IndexStretch] {
-    if case .stretches(let stretches) = source { return stretches }
+  var keyRanges: [FieldKeyRange] {
+    if case .keyRanges(let keyRanges) = source { return keyRanges }
     return []
   }
 }
@@ -65,13 +65,13 @@ extension AccessPath {
     circle: Circle? = nil
   ) {
     self.init(
-      source: .stretches(ranges.map { IndexStretch(field: field, range: $0) }),
+      source: .keyRanges(ranges.map { FieldKeyRange(field: field, range: $0) }),
       hasRepeats: hasRepeats, circle: circle)
   }
 }
 
 /// A range of the keys of one field in the value index.
-struct IndexStretch {
+struct FieldKeyRange {
   /// The field, or its words (``RecordTypeEntry/Field/tokenNumber``).
   var field: Int64
   var range: KeyRange

@@ -60,13 +60,13 @@ enum QueryContinuation: Equatable {
         self = .sorted(RecordOrder.Place(values: values, number: number))
       } else {
         let path = try decoder.decodeInteger()
-        let stretch = try decoder.decodeInteger()
+        let keyRange = try decoder.decodeInteger()
         // The caller checks the upper bound, because only the caller knows the path.
-        guard stretch >= 0 else { throw Self.foreign }
+        guard keyRange >= 0 else { throw Self.foreign }
         self = .scan(
           path: path < 0 ? nil : Int(path),
           AccessPath.Position(
-            stretch: Int(stretch), key: try decoder.decodeBytes(), number: number))
+            keyRange: Int(keyRange), key: try decoder.decodeBytes(), number: number))
       }
       try decoder.finish()
     } catch {
@@ -85,7 +85,7 @@ enum QueryContinuation: Equatable {
     case .scan(let path, let position):
       encoder.encode(false)
       encoder.encode(path.map { Int64($0) } ?? -1)
-      encoder.encode(Int64(position.stretch))
+      encoder.encode(Int64(position.keyRange))
       encoder.encode(position.key)
       number = position.number
     }

@@ -19,8 +19,8 @@ extension RecordSearch {
     let column = try key(of: path).flatMap { try self.column(along: $0) }
     var lists: [Int: RecordNumberSet] = [:]
     if column == nil {
-      for (index, stretch) in path.stretches.enumerated() {
-        guard let name = listName(of: stretch, on: path), let key = key(ofField: stretch.field)
+      for (index, keyRange) in path.keyRanges.enumerated() {
+        guard let name = listName(of: keyRange, on: path), let key = key(ofField: keyRange.field)
         else { continue }
         lists[index] = try entry(name, along: key)?.list?.numbers
       }
@@ -50,7 +50,7 @@ extension RecordSearch {
         want(name, spending: condition.spent, worth: worth, from: cache)
         continue
       }
-      let names = path.stretches.compactMap { listName(of: $0, on: path) }
+      let names = path.keyRanges.compactMap { listName(of: $0, on: path) }
       for name in names {
         want(
           name, spending: condition.spent / Double(names.count),
@@ -60,7 +60,7 @@ extension RecordSearch {
   }
 
   private static let columnPerList = 8.0
-  private static let listedStretches = 8
+  private static let listedRanges = 8
 
   /// Reports a cost. At a sum of `worth`, the thread that fills the cache is asked for the entry.
   /// Costs are in index entries.
@@ -74,7 +74,7 @@ extension RecordSearch {
   }
 
   private func key(of path: AccessPath) -> FieldKey? {
-    path.stretches.first.flatMap { key(ofField: $0.field) }
+    path.keyRanges.first.flatMap { key(ofField: $0.field) }
   }
 
   private func key(ofField number: Int64) -> FieldKey? {
@@ -98,10 +98,11 @@ extension RecordSearch {
     }
   }
 
-  private func listName(of stretch: IndexStretch, on path: AccessPath) -> SearchCacheEntry.Name? {
-    guard path.stretches.count <= Self.listedStretches, stretch.range.lower == stretch.range.upper
+  private func listName(of keyRange: FieldKeyRange, on path: AccessPath) -> SearchCacheEntry.Name? {
+    guard path.keyRanges.count <= Self.listedRanges, keyRange.range.lower == keyRange.range.upper
     else { return nil }
-    return SearchCacheEntry.Name(database: database, field: stretch.field, key: stretch.range.lower)
+    return SearchCacheEntry.Name(
+      database: database, field: keyRange.field, key: keyRange.range.lower)
   }
 
   private func column(along key: FieldKey) throws -> KeyColumn? {

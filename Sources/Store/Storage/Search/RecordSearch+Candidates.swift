@@ -30,14 +30,14 @@ extension RecordSearch {
     if let zoneNumber, row.zoneNumber != zoneNumber { return nil }
     var record = Record(
       recordID: RecordID(recordName: row.recordName), recordType: type.name,
-      recordChangeTag: glance.hasChangeTag
+      recordChangeTag: projection.hasChangeTag
         ? transaction.context.changeTags.tag(ofVersion: row.version, in: database) : nil)
     var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
-    try decoder.decode(glance, into: &record)
+    try decoder.decode(projection, into: &record)
     guard access.reach == .all || access.mayRead(record) else { return nil }
     if let shared, try shared.membership(ofRecord: row.number) == nil { return nil }
     // A search in all text must not find words in fields without the option `searchable`.
-    let seen = glance.fields == nil ? withoutHiddenText(record) : record
+    let seen = projection.fields == nil ? withoutHiddenText(record) : record
     for filter in query.query.filters {
       guard filter.matches(filter.key == .allText ? seen : record) else { return nil }
     }

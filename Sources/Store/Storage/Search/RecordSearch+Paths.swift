@@ -9,7 +9,7 @@ extension RecordSearch {
   func makePaths() -> [AccessPath] {
     if access.reach == .own {
       let own = type.indexOfRecords(madeBy: query.caller.userRecordName, at: address)
-      return namedPaths + (own.map { [AccessPath(source: .stretches([$0]))] } ?? [])
+      return namedPaths + (own.map { [AccessPath(source: .keyRanges([$0]))] } ?? [])
     }
     var paths = namedPaths
     // A record has one value in a field that is no list. So the ranges of several filters on one
@@ -72,7 +72,7 @@ extension RecordSearch {
 
   func indexOfPath(along key: FieldKey) -> Int? {
     guard let field = type.field(for: key) else { return nil }
-    return paths.firstIndex { $0.stretches.first?.field == field.number }
+    return paths.firstIndex { $0.keyRanges.first?.field == field.number }
   }
 
   private func isIndexed(_ field: RecordTypeEntry.Field, _ key: FieldKey) -> Bool {
@@ -105,9 +105,9 @@ extension RecordSearch {
     }
     return filter.tokenRanges.map { ranges in
       AccessPath(
-        source: .stretches(
+        source: .keyRanges(
           fields.flatMap { field in
-            ranges.map { IndexStretch(field: field.tokenNumber, range: $0) }
+            ranges.map { FieldKeyRange(field: field.tokenNumber, range: $0) }
           }), hasRepeats: true)
     }
   }

@@ -14,7 +14,7 @@ extension RecordSearch {
     if case .sorted = continuation { return nil }
     if paths.contains(where: { if case .names = $0.source { true } else { false } }) { return nil }
     if continuation == nil, try recordsOfZone(upTo: effort.fewRecords) != nil { return nil }
-    var sieve = CandidateSieve(try conditions(), effort: effort)
+    var candidateFilter = CandidateFilter(try conditions(), effort: effort)
     let driver: Int?
     var start: AccessPath.Position?
     if case .scan(let path, let position) = continuation {
@@ -22,23 +22,23 @@ extension RecordSearch {
       start = position
     } else {
       // If there is a single path, no estimates are needed.
-      if paths.count > 1 { try sieve.prepare(in: self) }
-      driver = sieve.fewest(ofFirst: paths.count)
+      if paths.count > 1 { try candidateFilter.prepare(in: self) }
+      driver = candidateFilter.fewest(ofFirst: paths.count)
     }
     if let driver {
-      guard paths.indices.contains(driver), !paths[driver].stretches.isEmpty || start == nil else {
+      guard paths.indices.contains(driver), !paths[driver].keyRanges.isEmpty || start == nil else {
         throw StoreError(
           .badContinuation,
           "continuationMarker: the marker is from before a change of the schema; start again without "
             + "a marker")
       }
-      sieve.remove(driver)
+      candidateFilter.remove(driver)
     }
     let path = driver.map { paths[$0] } ?? pathToAll
-    if let start, start.stretch >= path.stretches.count { throw QueryContinuation.foreign }
-    try sieve.prepare(in: self)
-    let page = try page(along: path, driver, after: start, &sieve)
-    try reportMissingEntries(spending: 0, conditions: sieve.conditions)
+    if let start, start.keyRange >= path.keyRanges.count { throw QueryContinuation.foreign }
+    try candidateFilter.prepare(in: self)
+    let page = try page(along: path, driver, after: start, &candidateFilter)
+    try reportMissingEntries(spending: 0, conditions: candidateFilter.conditions)
     return page
   }
 
@@ -59,7 +59,7 @@ extension RecordSearch {
   /// `driver` is the path's index among those of the filters; nil for the path to all records.
   private func page(
     along path: AccessPath, _ driver: Int?, after start: AccessPath.Position?,
-    _ sieve: inout CandidateSieve
+    _ candidateFilter: inout CandidateFilter
   ) throws -> RecordPage {
     var reader = EntryReader(path, after: start)
     var rows: [StoredRecord.Row] = []
@@ -67,14 +67,14 @@ extension RecordSearch {
     // The number of entries to read in the next step: first slightly more than a page, then twice
     // as many in each step.
     var size = query.limit + 24
-    _ = try sieve.advise(wanted: query.limit + 1, sorting: nil, in: self)
+    _ = try candidateFilter.advise(wanted: query.limit + 1, sorting: nil, in: self)
     while !reader.isAtEnd {
-      let filter = sieve
+      let filter = candidateFilter
       let (entries, count) = try reader.entries(size, in: self) { filter.mayMatch($0) }
-      sieve.pass(count)
+      candidateFilter.pass(count)
       for entry in entries {
         if let circle = path.circle, !circle.mayHold(entry.key.head) { continue }
-        guard try sieve.admits(entry.number, in: self) else { continue }
+        guard try candidateFilter.admits(entry.number, in: self) else { continue }
         guard let candidate = try match(entry.number), isFirst(entry, on: path, candidate.record)
         else { continue }
         if rows.count == query.limit, let last {
@@ -85,7 +85,7 @@ extension RecordSearch {
         }
         rows.append(candidate.row)
         last = AccessPath.Position(
-          stretch: entry.stretch, key: entry.key.bytes, number: entry.number)
+          keyRange: entry.keyRange, key: entry.key.bytes, number: entry.number)
       }
       size = min(size * 2, 4_096)
     }
@@ -95,35 +95,35 @@ extension RecordSearch {
   /// A record with a list can have several entries on a path, of which the scan uses the first.
   private func isFirst(_ entry: IndexEntryPlace, on path: AccessPath, _ record: Record) -> Bool {
     guard path.hasRepeats else { return true }
-    let first = path.stretches[entry.stretch].range
-    if entry.stretch == 0, first.lower == first.upper { return true }
+    let first = path.keyRanges[entry.keyRange].range
+    if entry.keyRange == 0, first.lower == first.upper { return true }
     var keys: [Int64: [[UInt8]]] = [:]
     for (name, field) in type.fields {
       guard let value = record.value(for: .field(name)) else { continue }
-      for stretch in path.stretches where keys[stretch.field] == nil {
-        if stretch.field == field.number {
-          keys[stretch.field] = ValueKey.keys(of: value)
-        } else if stretch.field == field.tokenNumber {
-          keys[stretch.field] = ValueKey.tokenKeys(of: value)
+      for keyRange in path.keyRanges where keys[keyRange.field] == nil {
+        if keyRange.field == field.number {
+          keys[keyRange.field] = ValueKey.keys(of: value)
+        } else if keyRange.field == field.tokenNumber {
+          keys[keyRange.field] = ValueKey.tokenKeys(of: value)
         }
       }
     }
-    for stretch in path.stretches[..<entry.stretch]
-    where keys[stretch.field]?.contains(where: { stretch.range.contains($0) }) ?? false {
+    for keyRange in path.keyRanges[..<entry.keyRange]
+    where keys[keyRange.field]?.contains(where: { keyRange.range.contains($0) }) ?? false {
       return false
     }
-    let stretch = path.stretches[entry.stretch]
-    return keys[stretch.field]?.first { stretch.range.contains($0) } == entry.key.bytes
+    let keyRange = path.keyRanges[entry.keyRange]
+    return keys[keyRange.field]?.first { keyRange.range.contains($0) } == entry.key.bytes
   }
 
   func count(_ path: AccessPath, upTo limit: Int) throws -> Int {
     var count = 0
-    for stretch in path.stretches where count < limit {
+    for keyRange in path.keyRanges where count < limit {
       count += try transaction.connection.count(
         ValueIndexTable.sql.probe,
         [
-          .id(database), .integer(stretch.field), .bytes(stretch.range.lower),
-          .bytes(stretch.range.upper), .count(limit - count),
+          .id(database), .integer(keyRange.field), .bytes(keyRange.range.lower),
+          .bytes(keyRange.range.upper), .count(limit - count),
         ])
     }
     return count

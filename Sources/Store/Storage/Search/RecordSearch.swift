@@ -20,7 +20,7 @@ struct RecordSearch {
   /// Records that are not shared with the participant are not in the results.
   let shared: SharedZone?
   /// Decides whether and where a record is on the page.
-  let glance: RecordGlance
+  let projection: RecordProjection
   let effort: SearchEffort
   private(set) var paths: [AccessPath] = []
 
@@ -41,9 +41,9 @@ struct RecordSearch {
     self.shared = shared
     self.transaction = transaction
     access = try Self.access(of: query, at: address, transaction: transaction)
-    var glance = RecordGlance(for: query.query)
-    if access.reach == .own { glance.hasStamps = true }
-    self.glance = glance
+    var projection = RecordProjection(for: query.query)
+    if access.reach == .own { projection.hasStamps = true }
+    self.projection = projection
     zoneNumber = try query.zoneID.flatMap { zoneID in
       guard let number = try ZoneTable(transaction: transaction).number(of: zoneID, in: database)
       else {

@@ -45,35 +45,35 @@ struct SearchCondition {
     numbers = listed
     var unlistedPath = path
     if !lists.isEmpty {
-      unlistedPath.source = .stretches(
-        path.stretches.enumerated().filter { lists[$0.offset] == nil }.map(\.element))
+      unlistedPath.source = .keyRanges(
+        path.keyRanges.enumerated().filter { lists[$0.offset] == nil }.map(\.element))
     }
     self.unlistedPath = unlistedPath
     reader = EntryReader(unlistedPath)
-    let stretches = unlistedPath.stretches.prefix(Self.askable + 1)
-    let windows = stretches.compactMap { NumberWindow($0) }
+    let keyRanges = unlistedPath.keyRanges.prefix(Self.askable + 1)
+    let windows = keyRanges.compactMap { NumberWindow($0) }
     self.windows =
-      stretches.count <= Self.askable && windows.count == stretches.count ? windows : []
+      keyRanges.count <= Self.askable && windows.count == keyRanges.count ? windows : []
   }
 
   private static let askable = 2
   /// On a path with more ranges, each counts the same.
-  private static let fineStretches = 8
+  private static let fineRanges = 8
 
   var isComplete: Bool { reader.isAtEnd }
   var isAskable: Bool { !isComplete && (column != nil || !windows.isEmpty) }
 
-  func isOf(_ stretch: IndexStretch) -> Bool {
-    let stretches = path.stretches
-    return !excludes && stretches.count == 1 && stretches[0].field == stretch.field
-      && stretches[0].range == stretch.range
+  func isOf(_ keyRange: FieldKeyRange) -> Bool {
+    let keyRanges = path.keyRanges
+    return !excludes && keyRanges.count == 1 && keyRanges[0].field == keyRange.field
+      && keyRanges[0].range == keyRange.range
   }
 
-  func rulesOut(_ stretch: IndexStretch) -> Bool {
+  func rulesOut(_ keyRange: FieldKeyRange) -> Bool {
     excludes
-      && path.stretches.contains {
-        $0.field == stretch.field && $0.range.contains(stretch.range.lower)
-          && $0.range.contains(stretch.range.upper)
+      && path.keyRanges.contains {
+        $0.field == keyRange.field && $0.range.contains(keyRange.range.lower)
+          && $0.range.contains(keyRange.range.upper)
       }
   }
 
@@ -114,21 +114,21 @@ struct SearchCondition {
   /// if the position allows no estimate.
   private mutating func estimate(in search: RecordSearch) throws -> Double {
     let unknown = Double(4 * gathered)
-    let count = reader.path.stretches.count
+    let count = reader.path.keyRanges.count
     // The path of a zone has no ranges.
     guard count > 0, let position = reader.position else { return unknown }
-    guard count <= Self.fineStretches else {
-      let done = (Double(position.stretch) + 0.5) / Double(count)
+    guard count <= Self.fineRanges else {
+      let done = (Double(position.keyRange) + 0.5) / Double(count)
       return max(Double(gathered), Double(gathered) / done)
     }
     if spans.isEmpty {
-      spans = try (0..<count).map { try reader.span(ofStretch: $0, in: search) }
+      spans = try (0..<count).map { try reader.span(ofKeyRange: $0, in: search) }
       if !windows.isEmpty {
         windows = windows.indices.filter { spans[$0] != nil }.map { windows[$0] }
       }
     }
-    guard let share = spans[position.stretch]?.share(before: position) else { return unknown }
-    let before = spans[..<position.stretch].count { $0 != nil }
+    guard let share = spans[position.keyRange]?.share(before: position) else { return unknown }
+    let before = spans[..<position.keyRange].count { $0 != nil }
     return Double(gathered) * Double(spans.count { $0 != nil }) / (Double(before) + share)
   }
 
@@ -139,7 +139,7 @@ struct SearchCondition {
     let entries = max(1, total - Double(gathered))
     // For a circle, a distance is computed for each entry, and many ranges are sought in the index.
     guard unlistedPath.circle != nil else { return entries }
-    return entries * 1.5 + Double(unlistedPath.stretches.count * NumberWindow.seekCost)
+    return entries * 1.5 + Double(unlistedPath.keyRanges.count * NumberWindow.seekCost)
   }
 
   /// The cost in index entries; infinite without a column.
@@ -207,7 +207,7 @@ struct ColumnCondition {
 
   init(_ path: AccessPath, _ column: KeyColumn) {
     self.column = column
-    ranges = KeyRangeDirectory(path.stretches.compactMap(\.range.numbers))
+    ranges = KeyRangeDirectory(path.keyRanges.compactMap(\.range.numbers))
     circle = path.circle
   }
 

@@ -14,10 +14,10 @@ extension SearchCacheEntry {
     by version: Int64, _ name: Name, along key: FieldKey, in search: RecordSearch
   ) throws -> SearchCacheEntry? {
     guard let rows = try changes(in: search) else { return nil }
-    let glance = RecordGlance(
+    let projection = RecordProjection(
       for: Query(recordType: search.type.name, sortKeys: [SortKey(key)]))
     let changes = try rows.map { row in
-      (row.number, try Self.keys(of: row, in: name.field, glance, search))
+      (row.number, try Self.keys(of: row, in: name.field, projection, search))
     }
     switch self {
     case .column(var column):
@@ -48,11 +48,12 @@ extension SearchCacheEntry {
   }
 
   private static func keys(
-    of row: StoredRecord.Row, in field: Int64, _ glance: RecordGlance, _ search: RecordSearch
+    of row: StoredRecord.Row, in field: Int64, _ projection: RecordProjection,
+    _ search: RecordSearch
   ) throws -> [[UInt8]] {
     var record = Record(recordID: RecordID(recordName: row.recordName), recordType: "")
     var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
-    try decoder.decode(glance, into: &record)
+    try decoder.decode(projection, into: &record)
     let entries = IndexEntries(
       of: record, fields: search.type.fields, hasOwner: search.address.owner != nil)
     return entries.list.filter { $0.fieldNumber == field }.map(\.key)

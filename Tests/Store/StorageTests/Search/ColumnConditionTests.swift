@@ -42,7 +42,7 @@ struct ColumnConditionTests {
           upper: random.chance(1, in: 6) ? ValueKey.greatest : ValueKey.key(of: ends.max()!))
       }
       let path = AccessPath(
-        source: .stretches(KeyRange.union(ranges).map { IndexStretch(field: 1, range: $0) }))
+        source: .keyRanges(KeyRange.union(ranges).map { FieldKeyRange(field: 1, range: $0) }))
       let condition = ColumnCondition(path, column)
       for number in Int64(0)...70 {
         #expect(
@@ -67,7 +67,7 @@ struct ColumnConditionTests {
       column[number] = IndexKey(ValueKey.key(of: place)).head
     }
     let path = AccessPath(
-      source: .stretches([IndexStretch(field: 1, range: .everything)]),
+      source: .keyRanges([FieldKeyRange(field: 1, range: .everything)]),
       circle: AccessPath.Circle(center: center, radius: 100_000))
     let condition = ColumnCondition(path, column)
     #expect((Int64(0)...4).filter { condition.isMet(by: $0) } == [1, 2])

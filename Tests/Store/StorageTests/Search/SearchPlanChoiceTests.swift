@@ -132,7 +132,7 @@ struct SearchPlanChoiceTests {
 
 struct EntrySpanTests {
   private func entry(_ value: Int64, _ number: Int64 = 1) -> AccessPath.Position {
-    AccessPath.Position(stretch: 0, key: ValueKey.key(of: value), number: number)
+    AccessPath.Position(keyRange: 0, key: ValueKey.key(of: value), number: number)
   }
 
   @Test("numbers are spread evenly between the first and the last")
@@ -154,7 +154,7 @@ struct EntrySpanTests {
   @Test("texts are told by where they begin to differ")
   func texts() throws {
     func entry(_ text: String) -> AccessPath.Position {
-      AccessPath.Position(stretch: 0, key: ValueKey.key(of: text), number: 1)
+      AccessPath.Position(keyRange: 0, key: ValueKey.key(of: text), number: 1)
     }
     let span = EntrySpan(first: entry("kinda"), last: entry("kindz"))
     let share = try #require(span.share(before: entry("kindm")))

@@ -16,9 +16,9 @@ struct TaggedRowTests {
       let subscription = Self.subscription(&random)
       let row = subscription.row()
       #expect(try Subscription(row: row) == subscription, "seed \(seed), round \(round)")
-      let glance = try Subscription(row: row, only: Subscription.kindTags)
-      #expect(glance.kind == subscription.kind, "seed \(seed), round \(round)")
-      #expect(glance.subscriptionID == "" && glance.notificationInfo == nil)
+      let projection = try Subscription(row: row, only: Subscription.kindTags)
+      #expect(projection.kind == subscription.kind, "seed \(seed), round \(round)")
+      #expect(projection.subscriptionID == "" && projection.notificationInfo == nil)
     }
   }
 

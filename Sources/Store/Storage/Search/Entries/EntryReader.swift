@@ -6,14 +6,14 @@ import SQLEngine
 struct EntryReader {
   /// The position of the next read.
   private enum Place {
-    case before(stretch: Int)
-    case after(stretch: Int, key: [UInt8], number: Int64)
-    case past(stretch: Int, key: [UInt8])
+    case before(keyRange: Int)
+    case after(keyRange: Int, key: [UInt8], number: Int64)
+    case past(keyRange: Int, key: [UInt8])
     case end
   }
 
   let path: AccessPath
-  private let stretches: [IndexStretch]
+  private let keyRanges: [FieldKeyRange]
   private let isDescending: Bool
   private var place: Place
 
@@ -26,13 +26,13 @@ struct EntryReader {
   ) {
     self.path = path
     self.isDescending = isDescending
-    stretches = isDescending ? path.stretches.reversed() : path.stretches
+    keyRanges = isDescending ? path.keyRanges.reversed() : path.keyRanges
     if let position {
-      place = .after(stretch: position.stretch, key: position.key, number: position.number)
-    } else if case .stretches = path.source, stretches.isEmpty {
+      place = .after(keyRange: position.keyRange, key: position.key, number: position.number)
+    } else if case .keyRanges = path.source, keyRanges.isEmpty {
       place = .end
     } else {
-      place = .before(stretch: 0)
+      place = .before(keyRange: 0)
     }
   }
 
@@ -42,8 +42,8 @@ struct EntryReader {
 
   /// After the last entry, if the last read reached its limit.
   var position: AccessPath.Position? {
-    guard case .after(let stretch, let key, let number) = place else { return nil }
-    return AccessPath.Position(stretch: stretch, key: key, number: number)
+    guard case .after(let keyRange, let key, let number) = place else { return nil }
+    return AccessPath.Position(keyRange: keyRange, key: key, number: number)
   }
 
   /// The key of all entries of the last read, if the read reached its limit and they have the
@@ -55,10 +55,10 @@ struct EntryReader {
     _ limit: Int, in search: RecordSearch, where isWanted: (Int64) -> Bool
   ) throws -> (wanted: [IndexEntryPlace], count: Int) {
     var wanted: [IndexEntryPlace] = []
-    let count = try read(limit, in: search) { stretch, number, row in
+    let count = try read(limit, in: search) { keyRange, number, row in
       guard isWanted(number) else { return }
       wanted.append(
-        IndexEntryPlace(stretch: stretch, key: row.key(Self.keyColumn), number: number))
+        IndexEntryPlace(keyRange: keyRange, key: row.key(Self.keyColumn), number: number))
     }
     return (wanted, count)
   }
@@ -77,21 +77,21 @@ struct EntryReader {
   }
 
   /// Runs two statements; nil for a range without entries.
-  func span(ofStretch number: Int, in search: RecordSearch) throws -> EntrySpan? {
-    let path = AccessPath(source: .stretches([stretches[number]]))
+  func span(ofKeyRange number: Int, in search: RecordSearch) throws -> EntrySpan? {
+    let path = AccessPath(source: .keyRanges([keyRanges[number]]))
     var ends: [AccessPath.Position] = []
     for isDescending in [false, true] {
       var reader = EntryReader(path, isDescending: isDescending)
       let (entries, _) = try reader.entries(1, in: search) { _ in true }
       ends += entries.map {
-        AccessPath.Position(stretch: number, key: $0.key.bytes, number: $0.number)
+        AccessPath.Position(keyRange: number, key: $0.key.bytes, number: $0.number)
       }
     }
     return ends.count == 2 ? EntrySpan(first: ends[0], last: ends[1]) : nil
   }
 
-  mutating func skip(_ key: [UInt8], stretch: Int) {
-    place = .past(stretch: stretch, key: key)
+  mutating func skip(_ key: [UInt8], keyRange: Int) {
+    place = .past(keyRange: keyRange, key: key)
   }
 
   mutating func finish() {
@@ -109,25 +109,26 @@ struct EntryReader {
     var firstKey: [UInt8]?
     onlyKey = nil
     while left > 0, let part = nextPart() {
-      let stretch = part.stretch
+      let keyRange = part.keyRange
       var count = 0
       var last: Place?
       try search.transaction.connection.query(
         ValueIndexTable.sql.entries(
           part.span, isDescending: isDescending, inZone: search.zoneNumber != nil),
         [
-          .id(search.database), .integer(stretches[stretch].field), .bytes(part.first), part.second,
+          .id(search.database), .integer(keyRanges[keyRange].field), .bytes(part.first),
+          part.second,
           .count(left), .integer(search.zoneNumber ?? 0),
         ]
       ) { row in
         count += 1
         let number = row.integer(0)
-        visit(stretch, number, row)
+        visit(keyRange, number, row)
         if count == 1, firstKey == nil { firstKey = row.bytes(Self.keyColumn) }
         if count == left {
           let key = row.bytes(Self.keyColumn)
           if key == firstKey { onlyKey = key }
-          last = .after(stretch: stretch, key: key, number: number)
+          last = .after(keyRange: keyRange, key: key, number: number)
         }
       }
       place = last ?? following(part)
@@ -138,7 +139,7 @@ struct EntryReader {
 
   /// The part that one statement reads.
   private struct Part {
-    var stretch: Int
+    var keyRange: Int
     var span: EntrySelection.Span
     var first: [UInt8]
     /// `$4`: a key, or a record number for ``EntrySelection/Span/oneKey``.
@@ -149,26 +150,26 @@ struct EntryReader {
     switch place {
     case .end:
       return nil
-    case .before(let stretch):
-      let range = stretches[stretch].range
+    case .before(let keyRange):
+      let range = keyRanges[keyRange].range
       return Part(
-        stretch: stretch, span: .whole, first: range.lower, second: .bytes(range.upper))
-    case .after(let stretch, let key, let number):
-      return Part(stretch: stretch, span: .oneKey, first: key, second: .integer(number))
-    case .past(let stretch, let key):
-      let range = stretches[stretch].range
+        keyRange: keyRange, span: .whole, first: range.lower, second: .bytes(range.upper))
+    case .after(let keyRange, let key, let number):
+      return Part(keyRange: keyRange, span: .oneKey, first: key, second: .integer(number))
+    case .past(let keyRange, let key):
+      let range = keyRanges[keyRange].range
       return isDescending
-        ? Part(stretch: stretch, span: .rest, first: range.lower, second: .bytes(key))
-        : Part(stretch: stretch, span: .rest, first: key, second: .bytes(range.upper))
+        ? Part(keyRange: keyRange, span: .rest, first: range.lower, second: .bytes(key))
+        : Part(keyRange: keyRange, span: .rest, first: key, second: .bytes(range.upper))
     }
   }
 
   private func following(_ part: Part) -> Place {
-    let range = stretches[part.stretch].range
+    let range = keyRanges[part.keyRange].range
     if part.span == .oneKey, part.first != (isDescending ? range.lower : range.upper) {
-      return .past(stretch: part.stretch, key: part.first)
+      return .past(keyRange: part.keyRange, key: part.first)
     }
-    return part.stretch + 1 < stretches.count ? .before(stretch: part.stretch + 1) : .end
+    return part.keyRange + 1 < keyRanges.count ? .before(keyRange: part.keyRange + 1) : .end
   }
 
   /// In the order of versions, by the index of the table of records. A record of another type
@@ -189,7 +190,7 @@ struct EntryReader {
       last = row.integer(0)
       if row.integer(1) == wanted { visit(row.integer(2)) }
     }
-    place = count < limit ? .end : .after(stretch: 0, key: [], number: last)
+    place = count < limit ? .end : .after(keyRange: 0, key: [], number: last)
     return count
   }
 }
@@ -197,7 +198,7 @@ struct EntryReader {
 /// An entry of the value index on a path.
 struct IndexEntryPlace {
   /// Among the ranges in the order of reading.
-  var stretch: Int
+  var keyRange: Int
   var key: IndexKey
   var number: Int64
 }

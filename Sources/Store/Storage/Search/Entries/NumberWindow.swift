@@ -7,7 +7,7 @@ struct NumberWindow {
   static let seekCost = 18
 
   private static let sizes = 2...1_024
-  private let stretch: IndexStretch
+  private let keyRange: FieldKeyRange
   /// The numbers in ``covered`` with the key, in ascending order.
   private var numbers: [Int64] = []
   private var covered: ClosedRange<Int64>?
@@ -15,9 +15,9 @@ struct NumberWindow {
   /// All reads so far, in index entries.
   private(set) var cost = 0
 
-  init?(_ stretch: IndexStretch) {
-    guard stretch.range.lower == stretch.range.upper else { return nil }
-    self.stretch = stretch
+  init?(_ keyRange: FieldKeyRange) {
+    guard keyRange.range.lower == keyRange.range.upper else { return nil }
+    self.keyRange = keyRange
   }
 
   mutating func contains(_ number: Int64, in search: RecordSearch) throws -> Bool {
@@ -54,7 +54,7 @@ struct NumberWindow {
     try search.transaction.connection.query(
       ValueIndexTable.sql.entries(.oneKey, isDescending: false, inZone: false),
       [
-        .id(search.database), .integer(stretch.field), .bytes(stretch.range.lower),
+        .id(search.database), .integer(keyRange.field), .bytes(keyRange.range.lower),
         .integer(number - 1), .count(size),
       ]
     ) { numbers.append($0.integer(0)) }

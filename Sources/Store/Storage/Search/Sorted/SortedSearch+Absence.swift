@@ -9,11 +9,11 @@ extension SortedSearch {
       return collector.isFull
     }
     let field = search.type.field(for: key)
-    if let field, search.paths.contains(where: { $0.stretches.first?.field == field.number }) {
+    if let field, search.paths.contains(where: { $0.keyRanges.first?.field == field.number }) {
       return collector.isFull
     }
     let isLast = level == keys.count - 1
-    if isLast, shared.isEmpty, sieve.candidateCount == nil,
+    if isLast, shared.isEmpty, candidateFilter.candidateCount == nil,
       try collectNext(level: level, from: start)
     {
       return true
@@ -22,17 +22,17 @@ extension SortedSearch {
     defer { shared.removeLast() }
     // To exclude the records with a value, all of them must be gathered. Reading all candidates may
     // cost less.
-    if let count = sieve.candidateCount,
-      collectingCost(count) < sieve.population
+    if let count = candidateFilter.candidateCount,
+      collectingCost(count) < candidateFilter.population
     {
       return try collectAll()
     }
     if let field {
-      try sieve.push(
+      try candidateFilter.push(
         SearchCondition(AccessPath(field: field.number), excludes: true), in: search)
-      try sieve.completeLast(in: search)
+      try candidateFilter.completeLast(in: search)
     }
-    defer { if field != nil { sieve.pop() } }
+    defer { if field != nil { candidateFilter.pop() } }
     guard isLast else { return try walk(level: level + 1) }
     return try collectByNumber(ascending: keys[level].ascending, from: start)
   }
@@ -69,8 +69,8 @@ extension SortedSearch {
     ascending: Bool, from start: RecordOrder.Place?
   ) throws -> Bool {
     var numbers: [Int64] = []
-    if let candidates = sieve.candidates {
-      numbers = candidates.sorted.filter { sieve.mayMatch($0) }
+    if let candidates = candidateFilter.candidates {
+      numbers = candidates.sorted.filter { candidateFilter.mayMatch($0) }
     } else {
       var reader = EntryReader(search.pathToAll)
       while !reader.isAtEnd {

@@ -72,7 +72,7 @@ extension SortedSearch {
     _ capacity: Int, of candidates: RecordNumberSet, by ranking: CandidateRanking,
     after last: RankedNumber?, visitUnranked: (Int64) -> Void
   ) -> LeastElements<RankedNumber> {
-    let filter = sieve
+    let filter = candidateFilter
     // The rank of the last record of the previous page; the inner nil means that this record has no
     // rank. All records with a rank were then on earlier pages.
     let start = collector.start.map { ranking.rank(of: $0) }
@@ -100,7 +100,7 @@ extension SortedSearch {
   /// page.
   func collectingCost(_ count: Int) -> Double {
     let count = Double(count)
-    guard let rankCost = sieve.rankCost else { return count * search.effort.recordCost }
+    guard let rankCost = candidateFilter.rankCost else { return count * search.effort.recordCost }
     return count * rankCost + min(count, Double(collector.missing)) * search.effort.recordCost
   }
 }

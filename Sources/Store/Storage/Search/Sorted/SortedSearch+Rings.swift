@@ -23,7 +23,7 @@ extension SortedSearch {
     of path: AccessPath, level: Int, from start: RecordOrder.Place?
   ) throws -> Bool {
     let sortKey = keys[level]
-    guard let center = sortKey.relativeLocation, let field = path.stretches.first?.field else {
+    guard let center = sortKey.relativeLocation, let field = path.keyRanges.first?.field else {
       return collector.isFull
     }
     let origin = sortKey.ascending ? center : center.antipode
@@ -40,7 +40,7 @@ extension SortedSearch {
     var outer = max(Self.firstRadius, inner * 1.03)
     while true {
       let ring = LocationRanges(center: origin, outer: outer, inner: max(0, inner))
-      let before = sieve.passed
+      let before = candidateFilter.passed
       let isFull = try collectRing(
         AccessPath(
           field: field, try ranges(of: ring, on: path, field: field), circle: path.circle),
@@ -56,9 +56,10 @@ extension SortedSearch {
       } else {
         // The area of the next ring is chosen, within limits, so that the ring has 1.3 times the
         // missing records if these are spread evenly.
-        let entries = sieve.passed - before
+        let entries = candidateFilter.passed - before
         let needed =
-          1.3 * Double(collector.missing) / sieve.matching(sorting: entryCost(level: level))
+          1.3 * Double(collector.missing)
+          / candidateFilter.matching(sorting: entryCost(level: level))
         outer = (outer * outer + (entries > 8 ? min(300, max(1.3, needed / entries)) : 15) * area)
           .squareRoot()
       }
@@ -71,7 +72,7 @@ extension SortedSearch {
     of ring: LocationRanges, on path: AccessPath, field: Int64
   ) throws -> [KeyRange] {
     if path.circle != nil {
-      return KeyRange.intersection(ring.ranges, path.stretches.map(\.range))
+      return KeyRange.intersection(ring.ranges, path.keyRanges.map(\.range))
     }
     let whole = ring.wholeBands
     let few = ring.bands.count * 16
@@ -91,7 +92,7 @@ extension SortedSearch {
   ) throws -> Bool {
     let distance = PlaceDistance(from: origin)
     var places: [(metres: Double, number: Int64)] = []
-    sieve.seek(path.stretches.count)
+    candidateFilter.seek(path.keyRanges.count)
     var reader = EntryReader(path)
     while !reader.isAtEnd {
       for entry in try entries(of: &reader, 4_096) {

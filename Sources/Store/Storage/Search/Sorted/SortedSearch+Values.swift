@@ -9,7 +9,7 @@ extension SortedSearch {
     let isLast = level == keys.count - 1
     var reader = EntryReader(path, isDescending: isDescending)
     if let value = start?.values[level], let key = ValueKey.key(of: value) {
-      guard let stretch = Self.stretch(of: key, on: path, isDescending: isDescending) else {
+      guard let keyRange = Self.keyRange(of: key, on: path, isDescending: isDescending) else {
         return false
       }
       // The index does not sort texts with the same truncated key, nor records with one value by
@@ -18,7 +18,7 @@ extension SortedSearch {
       let isExact = isLast && key.count < ValueKey.textLimit
       let number = isExact ? start?.number ?? 0 : isDescending ? Int64.max : -1
       reader = EntryReader(
-        path, after: AccessPath.Position(stretch: stretch, key: key, number: number),
+        path, after: AccessPath.Position(keyRange: keyRange, key: key, number: number),
         isDescending: isDescending)
     }
     return isLast
@@ -27,15 +27,15 @@ extension SortedSearch {
   }
 
   /// The range with a key, or the first after it, counted in the order of reading.
-  private static func stretch(
+  private static func keyRange(
     of key: [UInt8], on path: AccessPath, isDescending: Bool
   ) -> Int? {
     if isDescending {
-      return path.stretches.reversed().firstIndex {
+      return path.keyRanges.reversed().firstIndex {
         !key.lexicographicallyPrecedes($0.range.lower)
       }
     }
-    return path.stretches.firstIndex { !$0.range.upper.lexicographicallyPrecedes(key) }
+    return path.keyRanges.firstIndex { !$0.range.upper.lexicographicallyPrecedes(key) }
   }
 
   /// Walks by the last sort key. Records with one value come by number, as in the index.
@@ -58,9 +58,9 @@ extension SortedSearch {
 
   /// Leaves out records that the complete conditions exclude.
   mutating func entries(of reader: inout EntryReader, _ limit: Int) throws -> [IndexEntryPlace] {
-    let filter = sieve
+    let filter = candidateFilter
     let (entries, count) = try reader.entries(limit, in: search) { filter.mayMatch($0) }
-    sieve.pass(count)
+    candidateFilter.pass(count)
     return entries
   }
 
@@ -76,7 +76,7 @@ extension SortedSearch {
         if IndexKey(large) == key { group = [] }
         if try collect(&group, level: level) { return true }
         if try walkGroup(of: large, level: level) { return true }
-        reader.skip(large, stretch: place.stretch)
+        reader.skip(large, keyRange: place.keyRange)
         continue
       }
       for entry in entries {
@@ -105,24 +105,24 @@ extension SortedSearch {
   /// - Throws: ``WalkIsLonger`` for this level, if collecting all candidates costs less.
   private mutating func walkGroup(of key: [UInt8], level: Int) throws -> Bool {
     guard let field = search.type.field(for: keys[level].key) else { return false }
-    let stretch = IndexStretch(field: field.number, range: KeyRange(key))
-    guard !sieve.rulesOut(stretch) else { return collector.isFull }
-    // If the sieve already has the condition of this value, no further one is needed.
-    let isNew = !sieve.hasCondition(of: stretch)
-    let collecting = sieve.cost(of: collector.missing, sorting: 1, mayWalk: false)
+    let keyRange = FieldKeyRange(field: field.number, range: KeyRange(key))
+    guard !candidateFilter.rulesOut(keyRange) else { return collector.isFull }
+    // If the candidate filter already has the condition of this value, no further one is needed.
+    let isNew = !candidateFilter.hasCondition(of: keyRange)
+    let collecting = candidateFilter.cost(of: collector.missing, sorting: 1, mayWalk: false)
     if isNew {
-      let path = AccessPath(source: .stretches([stretch]))
-      try sieve.push(try search.condition(of: path), in: search)
+      let path = AccessPath(source: .keyRanges([keyRange]))
+      try candidateFilter.push(try search.condition(of: path), in: search)
     }
     shared.append(.key(key))
     defer {
       shared.removeLast()
-      if isNew { sieve.pop() }
+      if isNew { candidateFilter.pop() }
     }
     if collecting.isFinite, level + 1 < keys.count {
-      sieve.beginWalk(along: search.indexOfPath(along: keys[level + 1].key))
-      defer { sieve.endWalk() }
-      let cost = sieve.cost(
+      candidateFilter.beginWalk(along: search.indexOfPath(along: keys[level + 1].key))
+      defer { candidateFilter.endWalk() }
+      let cost = candidateFilter.cost(
         of: collector.missing, sorting: entryCost(level: level + 1))
       if collecting < cost { throw WalkIsLonger(level: level) }
     }

@@ -3,8 +3,8 @@ import CloudKitModel
 /// The search for one page in the order of the sort keys, or of the record numbers.
 ///
 /// If there are few candidates, the search reads and sorts them all. Otherwise it *walks* the
-/// index of the first sort key: it visits record numbers in the order of the index. The sieve
-/// (``CandidateSieve``) excludes most records that cannot match before they are read.
+/// index of the first sort key: it visits record numbers in the order of the index. The candidate filter
+/// (``CandidateFilter``) excludes most records that cannot match before they are read.
 ///
 /// - Records with the same value come in the order of the next sort key. If there are many, the
 ///   search walks its index; the *shared* value is then a further condition.
@@ -23,7 +23,7 @@ struct SortedSearch {
   let search: RecordSearch
   let order: RecordOrder
   var collector: RecordCollector
-  var sieve: CandidateSieve
+  var candidateFilter: CandidateFilter
   /// One for each sort key before the walk's own.
   var shared: [Shared] = []
   private(set) var ranking: CandidateRanking?
@@ -34,7 +34,7 @@ struct SortedSearch {
     self.search = search
     order = RecordOrder(sortKeys: search.query.query.sortKeys)
     collector = RecordCollector(order: order, limit: search.query.limit)
-    sieve = CandidateSieve(try search.conditions(), effort: search.effort)
+    candidateFilter = CandidateFilter(try search.conditions(), effort: search.effort)
   }
 
   /// The caller sets `collector.start` for a later page. Returns the place of the last record if
@@ -50,13 +50,13 @@ struct SortedSearch {
       }
     } else if search.access.reach == .own {
       // The index of a sort key also contains other users' values, which this caller may not read.
-      if sieve.hasConditions { try sieve.completeLast(in: search) }
+      if candidateFilter.hasConditions { try candidateFilter.completeLast(in: search) }
       ranking = try search.ranking()
       _ = try collectAll()
     } else {
-      try sieve.prepare(in: search)
+      try candidateFilter.prepare(in: search)
       ranking = try search.ranking()
-      sieve.rankCost = ranking.map { $0.effort * search.effort.rankCost }
+      candidateFilter.rankCost = ranking.map { $0.effort * search.effort.rankCost }
       _ = try walk(level: 0)
       try reportMissingEntries()
     }
@@ -72,11 +72,11 @@ struct SortedSearch {
     return keys.isEmpty ? try search.recordsOfZone()?.sorted : nil
   }
 
-  /// Reads a record unless the sieve excludes it, and collects it if it matches and has the shared
+  /// Reads a record unless the candidate filter excludes it, and collects it if it matches and has the shared
   /// values.
   mutating func consider(_ number: Int64) throws {
-    guard try sieve.admits(number, in: search) else { return }
-    sieve.noteRead()
+    guard try candidateFilter.admits(number, in: search) else { return }
+    candidateFilter.noteRead()
     guard let candidate = try search.match(number) else { return }
     let place = order.place(of: candidate.record, number: number)
     for (value, shared) in zip(place.values, shared) where !Self.has(value, shared) { return }
@@ -94,9 +94,10 @@ struct SortedSearch {
   /// The cost of missing columns and lists. Up to twice the cost of reading the page's records is
   /// not reported.
   private func reportMissingEntries() throws {
-    guard sieve.hasConditions else { return }
+    guard candidateFilter.hasConditions else { return }
     let fair = 2 * Double(search.query.limit) * search.effort.recordCost
-    try search.reportMissingEntries(spending: sieve.spent - fair, conditions: sieve.conditions)
+    try search.reportMissingEntries(
+      spending: candidateFilter.spent - fair, conditions: candidateFilter.conditions)
   }
 
   // MARK: Walking
@@ -121,11 +122,11 @@ struct SortedSearch {
       // The last record of the previous page, if it has the shared values.
       var start: RecordOrder.Place?
       if let place = collector.start, isShared(by: place) { start = place }
-      sieve.beginWalk(
+      candidateFilter.beginWalk(
         along: search.indexOfPath(along: keys[level].key),
         overhead: overhead(level: level, from: start))
-      defer { sieve.endWalk() }
-      let step = try sieve.advise(
+      defer { candidateFilter.endWalk() }
+      let step = try candidateFilter.advise(
         wanted: collector.missing, sorting: entryCost(level: level), in: search)
       if step == .collect { throw WalkIsLonger(level: level) }
       if start == nil || start?.values[level] != nil {
@@ -158,22 +159,24 @@ struct SortedSearch {
   /// Collects all matches with the shared values without a walk, and returns whether the page is
   /// full.
   ///
-  /// Without a complete set of candidates, the sieve may gather one. Otherwise all records of the
-  /// type that the sieve does not exclude are read.
+  /// Without a complete set of candidates, the candidate filter may gather one. Otherwise all records of the
+  /// type that the candidate filter does not exclude are read.
   mutating func collectAll() throws -> Bool {
-    if case .key? = shared.last, sieve.candidates == nil { try sieve.completeLast(in: search) }
-    if sieve.candidates == nil {
-      _ = try sieve.advise(
+    if case .key? = shared.last, candidateFilter.candidates == nil {
+      try candidateFilter.completeLast(in: search)
+    }
+    if candidateFilter.candidates == nil {
+      _ = try candidateFilter.advise(
         wanted: collector.missing, sorting: 1, mayWalk: false, in: search)
     }
-    if let candidates = sieve.candidates {
+    if let candidates = candidateFilter.candidates {
       if let ranking { return try collectRanked(candidates, by: ranking) }
       for number in candidates.sorted { try consider(number) }
       return collector.isFull
     }
     var reader = EntryReader(search.pathToAll)
     while !reader.isAtEnd {
-      let filter = sieve
+      let filter = candidateFilter
       let (entries, _) = try reader.entries(4_096, in: search) { filter.mayMatch($0) }
       for entry in entries { try consider(entry.number) }
     }

@@ -5,11 +5,11 @@
 /// one. At the beginning of a walk, a plan decides which conditions are gathered completely, and
 /// which are asked about single records.
 ///
-/// The sieve is used in this order: ``prepare(in:)``, then for each walk
+/// The candidate filter is used in this order: ``prepare(in:)``, then for each walk
 /// ``beginWalk(along:overhead:)`` and ``advise(wanted:sorting:mayWalk:in:)``, then
 /// ``admits(_:in:)`` for each record of the walk. A walk may be inside another one. A condition for
 /// the inner walk only is added by ``push(_:in:)`` and removed by ``pop()``.
-struct CandidateSieve {
+struct CandidateFilter {
   /// A walk through an index.
   private struct Walk {
     var entries = 0.0
@@ -209,13 +209,13 @@ struct CandidateSieve {
   var hasConditions: Bool { !conditions.isEmpty }
 
   /// Whether exactly the records with the value of a range meet a condition.
-  func hasCondition(of stretch: IndexStretch) -> Bool {
-    conditions.contains { $0.isOf(stretch) }
+  func hasCondition(of keyRange: FieldKeyRange) -> Bool {
+    conditions.contains { $0.isOf(keyRange) }
   }
 
   /// Whether a condition excludes all records with the value of a range.
-  func rulesOut(_ stretch: IndexStretch) -> Bool {
-    conditions.contains { $0.rulesOut(stretch) }
+  func rulesOut(_ keyRange: FieldKeyRange) -> Bool {
+    conditions.contains { $0.rulesOut(keyRange) }
   }
 
   /// The condition whose path has the fewest records, among the first `count`.

@@ -3,7 +3,7 @@ import CloudKitModel
 /// The parts of a record that a query's filters and sort keys need. A search decodes only them of
 /// each *candidate*, a record that may match. It decodes the whole record later, if the record is
 /// on the page.
-struct RecordGlance {
+struct RecordProjection {
   private(set) var fields: Set<String>? = []
   /// The names as UTF-8, compared without making a `String` of each in a row; nil for all fields.
   private let names: [(bytes: [UInt8], name: String)]?
@@ -12,7 +12,7 @@ struct RecordGlance {
   /// The change tag costs an encryption.
   var hasChangeTag = false
 
-  static let everything = RecordGlance()
+  static let everything = RecordProjection()
 
   private init() {
     fields = nil
@@ -45,23 +45,23 @@ struct RecordGlance {
 
 extension RowDecoder {
   /// Skips other parts. The change tag is not in these bytes, and stays as it is.
-  mutating func decode(_ glance: RecordGlance, into record: inout Record) throws {
-    if glance.hasStamps {
+  mutating func decode(_ projection: RecordProjection, into record: inout Record) throws {
+    if projection.hasStamps {
       record.created = try decodeOptional { try Record.Stamp(from: &$0) }
       record.modified = try decodeOptional { try Record.Stamp(from: &$0) }
     } else {
       for _ in 0..<2 where try decodeFlag() { try skipStamp() }
     }
-    if glance.hasReferences {
+    if projection.hasReferences {
       record.parent = try decodeOptional { try Reference(from: &$0) }
       record.share = try decodeOptional { try Reference(from: &$0) }
     } else {
       for _ in 0..<2 where try decodeFlag() { try skipReference() }
     }
     let count = try decodeCount()
-    if glance.fields == nil { record.fields.reserveCapacity(min(count, 64)) }
+    if projection.fields == nil { record.fields.reserveCapacity(min(count, 64)) }
     for _ in 0..<count {
-      guard let name = try glance.decodeName(&self) else {
+      guard let name = try projection.decodeName(&self) else {
         try skipMarkedValue()
         continue
       }
