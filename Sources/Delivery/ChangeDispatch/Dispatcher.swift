@@ -2,6 +2,7 @@ import CloudKitModel
 import Concurrency
 import KillPoints
 import Measuring
+import PushChannels
 import Storage
 import StoreModel
 import Synchronization
@@ -117,32 +118,24 @@ public final class Dispatcher: Sendable {
     public var indexEvictions = 0
   }
 
-  /// The parts of the store that the dispatcher uses.
   let store: DispatchStore
-  /// The limits and times.
   let configuration: Configuration
   /// This server's membership in a cluster; `nil` if it uses the store alone.
   let membership: ServerMembership?
   /// The queue of the changes that wait in memory, and the state of the lanes.
   let handover: ChangeHandover
-  /// The matching indexes.
   let indexes: SubscriptionIndexes
-  /// The counters, under a lock.
   let counters = Mutex(Metrics())
-  /// Receives the lines for the server's log.
   let report: @Sendable (WorkReport) -> Void
-  /// The clock for log entries.
   private let clock: @Sendable () -> Timestamp
   /// Returns the number of deliveries of a transaction to lease to `onDispatched`; `nil` to lease
   /// none.
   private let capacity: @Sendable () -> DeliveryCapacity?
-  /// Receives the result of each transaction.
   /// How the dispatching goes, in the list of background work.
   package let job = BackgroundJob("dispatch", of: "ChangeDispatch", "when a change is committed")
   private let onDispatched: @Sendable (DispatchResult) -> Void
   /// The closure that is called when the store works again after a commit with an unknown outcome.
   private let onRecovered: @Sendable () -> Void
-  /// The latest withheld notifications.
   private let withheld = WithheldJournal(capacity: 1_000)
   /// The task of ``run()``; `nil` before ``start()``.
   private let loop = Mutex<Task<Void, Never>?>(nil)
@@ -244,7 +237,7 @@ public final class Dispatcher: Sendable {
   /// Each served lane is a child task.
   private func run() async {
     await withDiscardingTaskGroup { lanes in
-      var retry = RetryDelay()
+      var retry = StoreBackoff()
       while true {
         let task = await handover.nextTask()
         switch task {
@@ -281,7 +274,7 @@ public final class Dispatcher: Sendable {
   /// Reports a failure, and waits before the next attempt. No change is lost, because all
   /// undispatched changes are in the outbox.
   func pause(
-    after error: any Error, in part: DatabasePart? = nil, _ retry: inout RetryDelay
+    after error: any Error, in part: DatabasePart? = nil, _ retry: inout StoreBackoff
   ) async {
     counters.withLock { counters in
       counters.failures += 1
@@ -297,7 +290,7 @@ public final class Dispatcher: Sendable {
 
   /// Records a success: the next delay is the shortest one again, and ``Metrics/fault`` becomes
   /// `nil`.
-  func succeed(_ retry: inout RetryDelay) {
+  func succeed(_ retry: inout StoreBackoff) {
     retry.succeed()
     job.succeed()
     counters.withLock { $0.fault = nil }

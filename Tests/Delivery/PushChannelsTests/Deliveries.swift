@@ -20,7 +20,7 @@ final class Deliveries: Sendable {
   private struct State {
     var given: Set<UUID> = []
     var finals: [UUID: [Final]] = [:]
-    var results: [APNsResult] = []
+    var results: [PushAnswer] = []
   }
 
   private static let greatestAttempts = 60
@@ -32,7 +32,7 @@ final class Deliveries: Sendable {
   }
 
   /// Every result of every attempt.
-  var results: [APNsResult] { state.withLock(\.results) }
+  var results: [PushAnswer] { state.withLock(\.results) }
 
   var finals: [Final] { state.withLock { $0.finals.values.flatMap(\.self) } }
 
@@ -44,15 +44,14 @@ final class Deliveries: Sendable {
   private func send(_ push: Push, over client: APNsClient, attempt: Int) {
     client.send(push) { result in
       self.state.withLock { $0.results.append(result) }
-      switch DeliveryOutcome.of(result, attempt: DeliveryAttempt(previous: attempt, random: 0)) {
+      switch result.next {
+      case .retry(.repair, _): self.finish(push, .suspended(result.reason))
       case .retry where attempt < Self.greatestAttempts:
         self.send(push, over: client, attempt: attempt + 1)
       case .retry: self.finish(push, .exhausted("\(result)"))
-      case .delivered: self.finish(push, .delivered)
-      case .dropDeviceToken, .refuseDevice: self.finish(push, .dropped)
-      case .suspend(_, let message): self.finish(push, .suspended(message))
-      case .refreshProviderToken: self.finish(push, .suspended("\(result)"))
-      case .fault(let message): self.finish(push, .fault(message))
+      case .done: self.finish(push, .delivered)
+      case .dropDevice, .refuseDevice: self.finish(push, .dropped)
+      case .fault: self.finish(push, .fault(result.reason))
       }
     }
   }

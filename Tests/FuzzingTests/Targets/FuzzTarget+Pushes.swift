@@ -86,18 +86,13 @@ extension FuzzTarget {
     let asked = lines.count > 1 ? lines[1].text : ""
     let body = lines.count > 2 ? Array(lines[2]) : []
     let headers = [("retry-after", asked)]
-    let apns = APNsResult(
+    let answer = PushAnswer(
       HTTP2Response(status: status, headers: HTTP2Headers(headers), body: body))
-    if case .answered(let status, let reason, let timestamp, _, let retryAfter) = apns {
-      let outcome = DeliveryOutcome.of(
-        status: status, reason: reason, timestamp: timestamp, retryAfter: retryAfter,
-        attempt: DeliveryAttempt(previous: 3, random: 0.5))
-      if case .retry(let delay, _) = outcome { try checkDelay(delay) }
-    }
+    if let delay = answer.delay(attempts: 3, pauses: 3, random: 0.5) { try checkDelay(delay) }
     let now = Timestamp(milliseconds: 1_790_000_000_000)
     if let seconds = RetryAfter.seconds(asked, at: now) {
       try checkDelay(
-        RetryPolicy.service.delay(attempt: 1, random: 0.5, retryAfter: seconds))
+        PushRetryPolicy.service.delay(attempt: 1, random: 0.5, retryAfter: seconds))
     }
     let error = CKError(
       TransportResponse(status: status, headers: ["retry-after": asked], body: Data(body)))

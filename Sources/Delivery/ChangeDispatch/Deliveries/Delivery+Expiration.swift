@@ -21,16 +21,16 @@ extension Delivery {
 
 extension DeviceToken {
   /// Returns the reason for which a push to a refused device is abandoned.
-  func refusalText(_ report: PushRoute.Report) -> String {
-    guard let topic = report.topic else { return report.text }
+  func refusalText(_ answer: PushAnswer) -> String {
+    guard let topic = answer.topic else { return answer.reason }
     let app =
       bundleID == nil ? "named no bundle ID, and this is the container's first topic" : "named it"
-    return "\(report.text): the device token belongs to another app than the topic '\(topic)' (the "
+    return
+      "\(answer.reason): the device token belongs to another app than the topic '\(topic)' (the "
       + "registration \(app)); the registration is kept, and gets pushes again when the app registers with "
       + "its own bundle ID, which must be one of the topics of 'containers.\(container).apns'"
   }
 
-  /// The text for the reason why the server has no route to the device.
   var lackOfRoute: String {
     guard let channel = PushChannelRegistry.channel(of: kind) else {
       return "the server does not push to a reader of the web courier"

@@ -6,17 +6,15 @@ import StoreModel
 /// one environment.
 ///
 /// The schedule is a value; callers pass the time. If a route does not work, nothing is sent for a
-/// while: the route *rests*. Then one delivery *probes* the route. If it succeeds, the others are
+/// while: the route *pauses*. Then one delivery *probes* the route. If it succeeds, the others are
 /// sent.
 ///
 /// A delivery is *under way* from its addition to the schedule until its outcome is in the store.
 struct DeliverySchedule {
   /// The condition of the route.
   private enum Condition: Equatable {
-    /// The route works.
     case open
-    /// Nothing is sent until this time.
-    case resting(until: Timestamp)
+    case paused(until: Timestamp)
     /// One delivery is under way to probe the route, or will be taken from the store for it.
     case probing
   }
@@ -32,11 +30,8 @@ struct DeliverySchedule {
 
   /// The identity of a group of deliveries. Only the newest delivery of a group must be sent.
   private struct MergeName: Hashable {
-    /// The token of the device.
     var token: String
-    /// The database of the notifications.
     var database: DatabaseID
-    /// The merge key of the subscription.
     var key: DeliveryMergeKey
 
     /// Creates the identity of a delivery's group; `nil` if the delivery belongs to no group and is
@@ -49,8 +44,8 @@ struct DeliverySchedule {
     }
   }
 
-  /// The cause of a rest.
-  enum RestCause: Hashable {
+  /// The reason why a route pauses.
+  enum PauseCause: Hashable {
     /// The service refused all pushes.
     case refusal
     /// The service did not answer.
@@ -59,13 +54,11 @@ struct DeliverySchedule {
 
   /// The newest delivery that is under way in a group.
   private struct Newest {
-    /// The number of the delivery in its database.
     var number: Int64
     /// The number of deliveries of the group that are under way.
     var count: Int
   }
 
-  /// The greatest number of deliveries under way.
   let capacity: Int
   /// The deliveries that were added to the schedule and whose outcome is not yet in the store.
   private(set) var underWay: Set<Delivery.ID> = []
@@ -74,16 +67,13 @@ struct DeliverySchedule {
   private var takenAgain: [Delivery.ID: Delivery] = [:]
   /// Whether the store may have due deliveries that the schedule should take.
   private(set) var isBehind = true
-  /// The number of consecutive rests by cause. The causes are counted separately, so that silences
+  /// The number of consecutive pauses by cause. The causes are counted separately, so that silences
   /// do not lengthen the delays after refusals. After a long silence, the service may work at once.
-  private var rests: [RestCause: Int] = [:]
-  /// The condition of the route.
+  private var pauses: [PauseCause: Int] = [:]
   private var condition = Condition.open
-  /// The time of the last call of ``endRest(at:)``.
+  /// The time of the last call of ``endPause(at:)``.
   private var latest = Timestamp(milliseconds: .min)
-  /// The time of the next due delivery in the store.
   private var nextDue = NextDue.unknown(nil)
-  /// The newest delivery under way of each group.
   private var newest: [MergeName: Newest] = [:]
   /// The deliveries that finished since the store was asked for deliveries; `nil` if no answer is
   /// awaited. The store's answer may still contain them, if their lease had ended.
@@ -151,13 +141,13 @@ struct DeliverySchedule {
   /// its capacity is in use. A probing route takes a single delivery.
   private mutating func takeLimit(at now: Timestamp) -> Int? {
     guard finishedMeanwhile == nil else { return nil }
-    endRest(at: now)
+    endPause(at: now)
     if case .known(let due?) = nextDue, due <= now { isBehind = true }
     guard isBehind else { return nil }
     switch condition {
     case .open: return underWay.count <= capacity / 2 ? capacity - underWay.count : nil
     case .probing: return underWay.isEmpty ? 1 : nil
-    case .resting: return nil
+    case .paused: return nil
     }
   }
 
@@ -180,7 +170,6 @@ struct DeliverySchedule {
     return admitted
   }
 
-  /// Handles a failure of the store after ``beginTaking(at:)``.
   mutating func failTaking() {
     finishedMeanwhile = nil
     isBehind = true
@@ -235,28 +224,27 @@ struct DeliverySchedule {
     }
   }
 
-  // MARK: Rests
+  // MARK: Pauses
 
-  /// Returns the number of consecutive rests for a cause.
-  func rests(for cause: RestCause) -> Int { rests[cause] ?? 0 }
+  func pauses(for cause: PauseCause) -> Int { pauses[cause] ?? 0 }
 
   /// Records that the service processed a push, with any answer.
   ///
-  /// - Returns: `true` if the route had rested and works again.
+  /// - Returns: `true` if the route was paused and works again.
   mutating func succeed() -> Bool {
     unanswered = 0
     unsent = 0
-    // A push that was sent before the rest does not show whether the route works again.
-    guard !isResting else { return false }
+    // A push that was sent before the pause does not show whether the route works again.
+    guard !isPaused else { return false }
     condition = .open
-    defer { rests = [:] }
-    return !rests.isEmpty
+    defer { pauses = [:] }
+    return !pauses.isEmpty
   }
 
   /// Records an attempt without an answer.
   ///
   /// - Parameter wasSent: `true` if the push was sent; `false` if there was no connection.
-  /// - Returns: `true` if the route should rest.
+  /// - Returns: `true` if the route should pause.
   mutating func remainUnanswered(wasSent: Bool) -> Bool {
     if wasSent { unanswered += 1 } else { unsent += 1 }
     return condition == .probing || unanswered >= Self.greatestUnanswered
@@ -265,32 +253,31 @@ struct DeliverySchedule {
 
   /// Stops sending until `end`.
   ///
-  /// - Returns: `true` if the rest is new; `false` if the route rests already, because deliveries
+  /// - Returns: `true` if the pause is new; `false` if the route is paused already, because deliveries
   ///   that were under way fail one by one.
-  mutating func rest(until end: Timestamp, for cause: RestCause) -> Bool {
+  mutating func pause(until end: Timestamp, for cause: PauseCause) -> Bool {
     isBehind = true
-    if cause == .refusal { rests[.silence] = nil }
+    if cause == .refusal { pauses[.silence] = nil }
     unanswered = 0
     unsent = 0
-    if case .resting(let known) = condition {
-      condition = .resting(until: max(known, end))
+    if case .paused(let known) = condition {
+      condition = .paused(until: max(known, end))
       return false
     }
-    condition = .resting(until: end)
-    rests[cause, default: 0] += 1
+    condition = .paused(until: end)
+    pauses[cause, default: 0] += 1
     return true
   }
 
   // MARK: Waiting
 
-  /// Whether the route rests.
-  var isResting: Bool {
-    if case .resting = condition { true } else { false }
+  var isPaused: Bool {
+    if case .paused = condition { true } else { false }
   }
 
   /// Whether nothing is under way, and the store has no delivery that could be sent now.
   var isSettled: Bool {
-    underWay.isEmpty && finishedMeanwhile == nil && (isResting || !isBehind)
+    underWay.isEmpty && finishedMeanwhile == nil && (isPaused || !isBehind)
   }
 
   /// Whether the store should be asked for deliveries as soon as possible.
@@ -299,7 +286,7 @@ struct DeliverySchedule {
     switch condition {
     case .open: return underWay.count <= capacity / 2
     case .probing: return underWay.isEmpty
-    case .resting: return false
+    case .paused: return false
     }
   }
 
@@ -317,7 +304,7 @@ struct DeliverySchedule {
   /// The time at which ``beginTaking(at:)`` must be called, even if nothing else happens; `nil` for
   /// never.
   var nextWake: Timestamp? {
-    if case .resting(let end) = condition { return end }
+    if case .paused(let end) = condition { return end }
     guard !isBehind, case .known(let due) = nextDue else { return nil }
     return due
   }
@@ -327,22 +314,22 @@ struct DeliverySchedule {
     isBehind = true
   }
 
-  /// Records that the clock may have been set forward. More deliveries may then be due, and a rest
+  /// Records that the clock may have been set forward. More deliveries may then be due, and a pause
   /// may be over.
   mutating func lookAgain(at now: Timestamp) {
     isBehind = true
-    endRest(at: now)
+    endPause(at: now)
   }
 
   /// The greatest step back of the clock, in seconds, that is ignored.
   private static let tolerance = 1.0
 
-  /// Ends a rest that is over. If the clock was set back, also ends a rest that is not over,
+  /// Ends a pause that is over. If the clock was set back, also ends a pause that is not over,
   /// because it would last too long.
-  private mutating func endRest(at now: Timestamp) {
+  private mutating func endPause(at now: Timestamp) {
     let wasSetBack = now.advanced(bySeconds: Self.tolerance) < latest
     latest = now
-    guard case .resting(let end) = condition, wasSetBack || end <= now else { return }
+    guard case .paused(let end) = condition, wasSetBack || end <= now else { return }
     condition = .probing
     isBehind = true
   }

@@ -3,7 +3,7 @@ import KillPoints
 import PushChannels
 import StoreModel
 
-/// The sending of deliveries and the handling of reports. Any thread may call these methods.
+/// The sending of deliveries and the handling of answers. Any thread may call these methods.
 extension DeliveryWorker {
   /// Adds deliveries that were just logged and leased to the worker. A stopped worker ignores them:
   /// the next process sends them when their lease ends.
@@ -48,26 +48,33 @@ extension DeliveryWorker {
     if let (until, reason) = state.withLock({ $0.pacing.postponement(of: delivery, at: now) }) {
       return finish(delivery, .postponed(until: until, reason: reason))
     }
-    let rests = state.withLock { state in
+    let pauses = state.withLock { state in
       if delivery.attempts == 0 {
         state.times.loggedToSent.record(now.seconds - delivery.logged.seconds)
       }
-      return state.withSchedule(of: delivery.route) { $0.rests(for: .refusal) }
+      return state.withSchedule(of: delivery.route) { $0.pauses(for: .refusal) }
     }
-    let attempt = DeliveryAttempt(previous: delivery.attempts, rests: rests, random: random())
     KillPoint.beforePush.reach()
-    route.send(delivery, attempt) { self.handle($0, of: delivery, sent: now) }
+    route.send(delivery) { self.handle($0, of: delivery, sent: now, pauses: pauses) }
   }
 
-  /// Handles the report of an attempt: updates the route or the device, and finishes the delivery
+  /// Handles the answer to an attempt: updates the route or the device, and finishes the delivery
   /// with an outcome.
   ///
-  /// - Parameter sent: The time at which the attempt began.
-  private func handle(_ report: PushRoute.Report, of delivery: Delivery, sent: Timestamp) {
+  /// - Parameters:
+  ///   - sent: The time at which the attempt began.
+  ///   - pauses: The number of pauses of the route in a row before the attempt.
+  private func handle(
+    _ answer: PushAnswer, of delivery: Delivery, sent: Timestamp, pauses: Int
+  ) {
     let now = clock()
-    note(report, of: delivery, at: now)
-    switch report.outcome {
-    case .delivered:
+    let next = answer.delay(attempts: delivery.attempts, pauses: pauses, random: random()).map {
+      now.advanced(bySeconds: $0)
+    }
+    apply(answer, next, of: delivery, at: now)
+    let wasSent = answer.reach != .notSent
+    switch answer.next {
+    case .done:
       KillPoint.afterPush.reach()
       let saved = delivery.notification.change.timestamp
       let waits = state.withLock { state in
@@ -78,91 +85,64 @@ extension DeliveryWorker {
       finish(
         delivery, .delivered(superseding: waits ? delivery.mergeKey : nil),
         device: delivery.device.refusal == nil ? nil : .accepted)
-    case .dropDeviceToken(let invalidSince):
+    case .retry:
+      finish(delivery, .retry(at: next ?? now, reason: answer.reason, wasSent: wasSent))
+    case .dropDevice:
       finish(
         delivery,
-        .abandoned(reason: "the push service does not know the device token: \(report.text)"),
-        device: .gone(registeredBefore: invalidSince ?? now))
-    case .refuseDevice(let seconds):
-      let reason = delivery.device.refusalText(report)
+        .abandoned(reason: "the push service does not know the device token: \(answer.reason)"),
+        device: .gone(registeredBefore: answer.invalidSince ?? now))
+    case .refuseDevice:
+      let reason = delivery.device.refusalText(answer)
       finish(
         delivery,
-        seconds.map {
-          DeliveryUpdate.State.retry(at: now.advanced(bySeconds: $0), reason: reason, wasSent: true)
-        } ?? .abandoned(reason: reason),
-        device: report.reach == .notSent ? nil : .refused(topic: report.topic))
-    case .retry(let seconds, _):
-      finish(
-        delivery,
-        .retry(
-          at: now.advanced(bySeconds: seconds), reason: report.text,
-          wasSent: report.reach != .notSent))
-    case .refreshProviderToken:
-      // The connection has already tried again with a new token, so the server's clock may be
-      // wrong.
-      finish(
-        delivery,
-        .retry(
-          at: now.advanced(bySeconds: configuration.suspensionDelay), reason: report.text,
-          wasSent: true))
-    case .suspend(_, let message):
-      finish(
-        delivery,
-        .retry(
-          at: now.advanced(bySeconds: configuration.suspensionDelay), reason: message,
-          wasSent: true))
-    case .fault(let message):
-      self.report(
+        next.map { .retry(at: $0, reason: reason, wasSent: wasSent) } ?? .abandoned(reason: reason),
+        device: wasSent ? .refused(topic: answer.topic) : nil)
+    case .fault:
+      report(
         WorkReport(
-          "a push failed and is not sent again", of: delivery, ["reason": .text(message)]))
-      finish(delivery, .refused(reason: message, payload: report.payload))
+          "a push failed and is not sent again", of: delivery, ["reason": .text(answer.reason)]))
+      finish(delivery, .refused(reason: answer.reason, payload: answer.payload))
     }
   }
 
-  /// Applies the consequences of a report to the route or the device.
-  private func note(_ report: PushRoute.Report, of delivery: Delivery, at now: Timestamp) {
-    switch report.outcome {
-    case .refreshProviderToken:
-      rest(
-        delivery, until: now.advanced(bySeconds: configuration.suspensionDelay),
-        "APNs rejects new provider tokens as expired; check this machine's clock")
-    case .suspend(_, let message):
-      rest(delivery, until: now.advanced(bySeconds: configuration.suspensionDelay), message)
-    case .retry(let seconds, .route):
-      rest(delivery, until: now.advanced(bySeconds: seconds), report.text)
-    case .retry(let seconds, .device), .refuseDevice(let seconds?):
-      let end = now.advanced(bySeconds: seconds)
-      state.withLock { $0.pacing.hold(delivery.device.token, until: end, at: now) }
-      succeed(delivery)
-    case .retry(_, .push) where report.reach != .answered:
-      let rests = state.withLock { state in
+  /// Applies the consequences of an answer to the route or the device.
+  ///
+  /// - Parameter next: The time of the next attempt; `nil` if there is none.
+  private func apply(
+    _ answer: PushAnswer, _ next: Timestamp?, of delivery: Delivery, at now: Timestamp
+  ) {
+    switch answer.next {
+    case .retry(_, .route):
+      pause(delivery, until: next ?? now, answer.reason, for: .refusal)
+    case .retry(_, .push) where answer.reach != .answered:
+      let pauses = state.withLock { state in
         state.withSchedule(of: delivery.route) {
-          $0.remainUnanswered(wasSent: report.reach == .unanswered) ? $0.rests(for: .silence) : nil
+          $0.remainUnanswered(wasSent: answer.reach == .unanswered) ? $0.pauses(for: .silence) : nil
         }
       }
-      guard let rests else { break }
-      let seconds = Self.unansweredRest.delay(attempt: rests, random: random())
-      rest(delivery, until: now.advanced(bySeconds: seconds), report.text, for: .silence)
-    case .refuseDevice where report.reach == .notSent:
-      // Nothing was sent, so the report says nothing about the route.
+      guard let pauses else { break }
+      let seconds = PushRetryPolicy.silence.delay(attempt: pauses, random: random())
+      pause(delivery, until: now.advanced(bySeconds: seconds), answer.reason, for: .silence)
+    case .refuseDevice(nil) where answer.reach == .notSent:
+      // Nothing was sent, so the answer says nothing about the route.
       break
-    case .delivered, .dropDeviceToken, .refuseDevice, .retry, .fault:
-      succeed(delivery)
+    case .retry(_, .device), .refuseDevice(.some):
+      state.withLock { $0.pacing.hold(delivery.device.token, until: next ?? now, at: now) }
+      resume(delivery)
+    case .done, .retry(_, .push), .dropDevice, .refuseDevice(nil), .fault:
+      resume(delivery)
     }
   }
 
-  /// The policy for the duration of a rest if the service does not answer: 0.1 to 60 seconds. The
-  /// duration grows until a push is answered.
-  private static let unansweredRest = RetryPolicy(firstDelay: 0.1, greatestDelay: 60)
-
-  /// Stops sending on the route of a delivery until `end`, and reports this if the route did not
-  /// rest already.
-  private func rest(
+  /// Stops sending on the route of a delivery until `end`, and reports this if the route was not
+  /// paused already.
+  private func pause(
     _ delivery: Delivery, until end: Timestamp, _ reason: String,
-    for cause: DeliverySchedule.RestCause = .refusal
+    for cause: DeliverySchedule.PauseCause
   ) {
     let isNews = state.withLock { state in
-      state.withSchedule(of: delivery.route) { $0.rest(until: end, for: cause) }
+      state.withSchedule(of: delivery.route) { $0.pause(until: end, for: cause) }
     }
     if isNews {
       report(
@@ -173,12 +153,12 @@ extension DeliveryWorker {
     takerSignal.signal()
   }
 
-  /// Records that the route of a delivery works. Reports this if the route had rested.
-  private func succeed(_ delivery: Delivery) {
-    let hadRested = state.withLock { state in
+  /// Records that the route of a delivery works. Reports this if the route was paused.
+  private func resume(_ delivery: Delivery) {
+    let wasPaused = state.withLock { state in
       state.withSchedule(of: delivery.route) { $0.succeed() }
     }
-    guard hadRested else { return }
+    guard wasPaused else { return }
     report(WorkReport("pushes continue", onRouteOf: delivery, [:]))
     takerSignal.signal()
   }

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Concurrency
 import KillPoints
+import PushChannels
 import StoreModel
 
 /// The worker's two tasks. The *recorder* writes outcomes to the store. The *taker* takes due
@@ -11,7 +12,7 @@ extension DeliveryWorker {
   /// Runs the recorder: it writes outcomes in batches until the worker is stopped. After a failed
   /// write, the recorder waits and tries again.
   func record() async {
-    var retry = RetryDelay()
+    var retry = StoreBackoff()
     while true {
       let (outcomes, isIdle, stopDeadline) = state.withLock { state in
         let outcomes = state.outcomes.prefix(configuration.updateBatchSize)
@@ -103,7 +104,7 @@ extension DeliveryWorker {
   /// Runs the taker: it takes due deliveries until the worker is stopped. After a failure of the
   /// store, the taker waits and tries again.
   func take() async {
-    var retry = RetryDelay()
+    var retry = StoreBackoff()
     while !state.withLock({ $0.isStopped }) {
       guard let holder = holder() else {
         await takerSignal.wait(atMost: Self.registrationPause)
@@ -214,7 +215,6 @@ extension DeliveryWorker {
 
   /// The reason for the next round of the taker.
   private enum Waking {
-    /// Deliveries may be due.
     case toTake
     /// The store must be asked again for the number of deliveries without a final outcome.
     case toRecount

@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// A *route* is a container with one kind of device, and for APNs one environment. Each route has a
 /// capacity of its own, so a slow or broken route does not delay the others. If a route does not
-/// work, the worker sends nothing on it for a while: the route *rests*.
+/// work, the worker sends nothing on it for a while: the route *pauses*.
 ///
 /// ```swift
 /// let worker = DeliveryWorker(store: store, report: { log($0) }) { channels.route(to: $0) }
@@ -37,8 +37,6 @@ public final class DeliveryWorker: Sendable {
     public var leaseTime = 60.0
     /// The time in seconds for which ``DeliveryWorker/stop()`` waits for outcomes.
     public var stopTime = 5.0
-    /// The time in seconds for which a route rests if an administrator must repair it.
-    public var suspensionDelay = 60.0
     /// The least time in seconds between two silent pushes to a device; 0 for no limit.
     public var silentPushInterval = 0.0
     /// The greatest number of devices whose next allowed push time is remembered. Other devices get
@@ -88,23 +86,18 @@ public final class DeliveryWorker: Sendable {
     /// Whether silent pushes of different subscriptions are merged, because too many deliveries
     /// wait (``Configuration/waitingLimit``).
     public var isMergingHarder = false
-    /// The number of routes that rest because they do not work.
-    public var restingRoutes = 0
+    /// The number of routes that are paused because they do not work.
+    public var pausedRoutes = 0
   }
 
-  /// The queue of deliveries in the store.
   let store: any DeliveryQueue
-  /// The limits and times.
   let configuration: Configuration
   /// Returns the route to a device; `nil` if there is none.
   let route: @Sendable (DeviceToken) -> PushRoute?
-  /// The clock for due times and expiry.
   let clock: @Sendable () -> Timestamp
   /// The source of numbers in 0 ..< 1 for the random part of delays.
   let random: @Sendable () -> Double
-  /// Receives the lines for the server's log.
   let report: @Sendable (WorkReport) -> Void
-  /// The state, under a lock.
   let state: Mutex<DeliveryWorkerState>
   /// The holder of the worker's leases: this server's ID in a cluster, otherwise a random number.
   /// `nil` while the server is not registered in its cluster.
@@ -205,7 +198,7 @@ public final class DeliveryWorker: Sendable {
 
   /// Returns when no delivery is under way or due, and all outcomes are in the store.
   ///
-  /// The method does not wait for deliveries that are due later, or whose route rests. After
+  /// The method does not wait for deliveries that are due later, or whose route is paused. After
   /// ``stop()`` the method returns at once. Before ``start()`` it does not return.
   public func settled() async {
     // The state may have changed between the signal and this check.

@@ -5,17 +5,12 @@ import StoreModel
 struct DeliveryWorkerState {
   /// A delivery with an outcome that is not yet in the store.
   struct Outcome {
-    /// The delivery.
     var delivery: Delivery
-    /// The outcome.
     var update: DeliveryUpdate
-    /// Whether the delivery was abandoned because it expired.
     var hasExpired = false
   }
 
-  /// The schedule of each route in use.
   var schedules: [DeliveryRoute.ID: DeliverySchedule] = [:]
-  /// The times at which devices may get their next pushes.
   var pacing: DevicePacing
   /// The outcomes to write, the oldest first.
   private(set) var outcomes: [Outcome] = []
@@ -23,7 +18,6 @@ struct DeliveryWorkerState {
   private var putOffCount = 0
   /// The counters. ``currentMetrics`` adds the present state.
   var metrics = DeliveryWorker.Metrics()
-  /// The durations of the steps of pushes.
   var times = DeliveryTimes()
   /// The approximate number of deliveries without a final outcome; `nil` until the store has
   /// answered for the first time.
@@ -48,7 +42,6 @@ struct DeliveryWorkerState {
   /// merged.
   private let waitingLimit: Int
 
-  /// Creates the state of a worker that was not started.
   init(_ configuration: DeliveryWorker.Configuration) {
     capacity = configuration.capacity
     waitingLimit = configuration.waitingLimit
@@ -59,7 +52,6 @@ struct DeliveryWorkerState {
   /// Whether the worker has taken over the deliveries of an earlier process, and has counted them.
   var isPrepared: Bool { owed != nil }
 
-  /// Whether the worker was stopped.
   var isStopped: Bool { stopDeadline != nil }
 
   /// Whether no delivery is under way or due, and all outcomes are in the store. The value is also
@@ -68,18 +60,15 @@ struct DeliveryWorkerState {
     isStopped || (isPrepared && outcomes.isEmpty && schedules.values.allSatisfy(\.isSettled))
   }
 
-  /// The number of deliveries under way on all routes.
   var underWayCount: Int { schedules.values.reduce(0) { $0 + $1.underWay.count } }
 
-  /// The approximate number of deliveries that wait in the store.
   var waitingCount: Int { max(0, (owed ?? 0) - underWayCount) }
 
-  /// The counters with the present state.
   var currentMetrics: DeliveryWorker.Metrics {
     var metrics = metrics
     metrics.underWay = underWayCount
     metrics.waiting = waitingCount
-    metrics.restingRoutes = schedules.values.count(where: \.isResting)
+    metrics.pausedRoutes = schedules.values.count(where: \.isPaused)
     return metrics
   }
 
@@ -92,7 +81,6 @@ struct DeliveryWorkerState {
     return body(&schedules[route, default: unused])
   }
 
-  /// Makes all routes take due deliveries again.
   mutating func lookAgain(at now: Timestamp) {
     for route in schedules.keys { schedules[route]?.lookAgain(at: now) }
   }
@@ -127,7 +115,6 @@ struct DeliveryWorkerState {
     return min(60, Double(1 << min(recounts - 1, 6)))
   }
 
-  /// Adds `count`, which may be negative, to ``owed``.
   mutating func addOwed(_ count: Int) {
     owed? += count
     guard count != 0, owedMeanwhile != nil else { return }

@@ -1,12 +1,12 @@
 import CloudKitModel
 import Matching
+import PushChannels
 import Storage
 import StoreModel
 
 /// The data that the dispatcher keeps between two batches of one lane. A lane is the dispatch of
 /// one database, or of one part of a divided database: some of its subscribers.
 private struct Lane {
-  /// The database or the part.
   let part: DatabasePart
   /// The matched changes without firings (matching subscriptions) whose dispatch is not stored yet.
   /// The next transaction of the lane stores their dispatch.
@@ -21,13 +21,10 @@ private struct Lane {
   var deferredFirings: DeferredFirings?
   /// The time from which the next deferred firings are logged, even if other changes wait.
   var deferralDue = ContinuousClock.now
-  /// The working memory for learning.
   var scratch = MatchScratch()
-  /// The working memory for matching.
   var group = MatchGroup()
 }
 
-/// The dispatch of one lane.
 extension Dispatcher {
   /// Does a lane's work until no work is left, other lanes wait, another server has the lease, or
   /// the dispatcher stops. ``LaneSchedule/Work`` describes the kinds of work.
@@ -36,7 +33,7 @@ extension Dispatcher {
   func serve(_ part: DatabasePart) async {
     var lane = Lane(part: part)
     defer { setDeferred([], &lane) }
-    var retry = RetryDelay()
+    var retry = StoreBackoff()
     while true {
       let patience =
         !lane.deferred.isEmpty ? 0 : lane.retiring.isEmpty ? nil : configuration.retirementDelay
@@ -255,7 +252,6 @@ extension Dispatcher {
     setDeferred(stored, &lane)
   }
 
-  /// Replaces the deferred subscribers of a lane, and counts them.
   private func setDeferred(_ subscribers: [String], _ lane: inout Lane) {
     let change = subscribers.count - lane.deferred.count
     lane.deferred = subscribers

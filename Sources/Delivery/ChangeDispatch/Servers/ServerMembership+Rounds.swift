@@ -1,3 +1,4 @@
+import PushChannels
 import StoreModel
 
 /// The periodic work of cluster membership. A *round* sends the heartbeat, renews the registration,
@@ -6,9 +7,7 @@ import StoreModel
 extension ServerMembership {
   /// The times and positions of the next work.
   private struct Rounds {
-    /// The time of the next renewal of the registration.
     var renewal = ContinuousClock.now
-    /// The time of the next scan for databases without a lease.
     var scan = ContinuousClock.now
     /// The time of the next heartbeat.
     var sign = ContinuousClock.now
@@ -21,7 +20,6 @@ extension ServerMembership {
     /// The database after which the next scan begins; `.min` if the scan begins with the first
     /// database.
     var scannedThrough = DatabaseID(rawValue: .min)
-    /// The rule for parts of divided databases.
     var balance = PartBalance()
     /// The time at which readers check their logs once, because this server may have missed
     /// announcements; `nil` afterwards.
@@ -32,7 +30,7 @@ extension ServerMembership {
   /// method waits and tries again.
   func run() async {
     var rounds = Rounds()
-    var retry = RetryDelay()
+    var retry = StoreBackoff()
     while !isStopped {
       do {
         try await goRound(&rounds)
@@ -56,7 +54,6 @@ extension ServerMembership {
     }
   }
 
-  /// Does all work whose time has come.
   private func goRound(_ rounds: inout Rounds) async throws {
     let server = try await registered(&rounds)
     if ContinuousClock.now >= rounds.renewal {
@@ -355,6 +352,5 @@ extension ServerMembership {
 }
 
 extension WorkReport.Value {
-  /// Returns the value of a field with the ID of a server.
   fileprivate static func server(_ server: ServerID) -> Self { .count(Int(server.rawValue)) }
 }

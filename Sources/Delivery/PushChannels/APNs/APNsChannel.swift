@@ -9,42 +9,29 @@ import StoreModel
 ///
 /// All clients run on one thread, the channel's event loop.
 package final class APNsChannel: PushChannel {
-  /// The settings of each container that has APNs settings, by the container's identifier.
   package typealias Configuration = [String: APNsSettings]
 
   /// The key of a ``Connection``.
   struct Name: Hashable {
-    /// The identifier of the container.
     var container: String
-    /// The topic: the bundle ID of an app.
     var topic: String
-    /// The APNs environment of the devices.
     var environment: APNsEnvironment
   }
 
   /// A client of APNs with its counters and its route. The client opens several network connections
   /// if necessary.
   struct Connection {
-    /// The client.
     var client: APNsClient
-    /// The counter of the answers.
     var answers: APNsAnswerTally
-    /// The route that sends through the client.
     var route: PushRoute
   }
 
-  /// The kind of the devices.
   package static let kind = DeviceToken.Kind.apns
-  /// The name of the channel in texts.
   package static let name = "APNs"
-  /// The name of a device in texts.
   package static let deviceName = "APNs device"
-  /// The name of the service in texts.
   package static let peers = "APNs"
-  /// Returns the key of the configuration that sets up the channel for a container.
   package static func key(container: String) -> String { "containers.\(container).apns" }
 
-  /// The event loop of all clients.
   package let loop: EventLoop
   /// The settings of the containers, which say the topic of a device.
   private let configuration: Configuration
@@ -97,14 +84,13 @@ package final class APNsChannel: PushChannel {
     self.connections = connections
   }
 
-  /// Returns a client with a route that counts the answers.
   private static func connection(_ client: APNsClient, topic: String) -> Connection {
     let answers = APNsAnswerTally()
     let route = PushRoute(topic: topic) { push, completion in
       client.configuration.authentication.ready {
-        client.send(push) { result in
-          answers.note(result)
-          completion(result)
+        client.send(push) { answer in
+          answers.count(answer)
+          completion(answer)
         }
       }
     }

@@ -12,7 +12,6 @@ import Synchronization
 public struct APNsProbe: Sendable {
   /// The meaning of the answer for the sender.
   public enum Verdict: Sendable, Hashable {
-    /// APNs accepts the sender.
     case accepted
     /// APNs refuses the pushes of the sender until somebody follows the advice.
     case refused(advice: String)
@@ -74,32 +73,25 @@ public struct APNsProbe: Sendable {
       }
     }
     let response = try outcome.get()
-    guard case .answered(let status, let reason, _, _, _) = APNsResult(response) else {
-      throw HTTP2Error(.protocolViolation, "the answer cannot be understood")
-    }
-    return APNsProbe(status: status, reason: reason, date: response.headers["date"])
+    return APNsProbe(
+      status: response.status, reason: PushAnswer(response).code, date: response.headers["date"])
   }
 
   /// The meaning of the answer for the sender. The rules are the same as for pushes
-  /// (``DeliveryRule``).
+  /// (``PushAnswerRules``).
   public var verdict: Verdict {
-    let rule = DeliveryRule.rule(status: status, reason: reason)
-    switch rule.action {
-    case .accept, .dropDeviceToken, .refuseDevice: return .accepted
-    case .blameSender:
+    let rule = PushAnswerRules.apns.rule(status, reason)
+    switch rule.next {
+    case .done, .dropDevice, .refuseDevice: return .accepted
+    case .fault:
       return reason == "PayloadEmpty"
         ? .accepted : .refused(advice: "report this as a fault of Petrel")
-    case .refreshProviderToken:
-      return .refused(
-        advice: "APNs rejects a new provider token as expired; correct this machine's clock")
-    case .suspend(_, let advice): return .refused(advice: advice)
-    case .retry: return .undecided
+    case .retry: return rule.advice.map { .refused(advice: $0) } ?? .undecided
     }
   }
 
   /// A flag that lets only the first of several callbacks act.
   private final class Once: Sendable {
-    /// Whether ``first()`` was called.
     private let isDone = Mutex(false)
 
     /// Sets the flag. Returns true for the first call and false for all later calls.

@@ -8,27 +8,18 @@ import Synchronization
 /// The channel to browsers. Each browser has registered the URL of its push service, and the
 /// channel sends to that URL.
 package final class WebPushChannel: PushChannel {
-  /// The settings of the server.
   package typealias Configuration = WebPushSettings
 
-  /// The kind of the devices.
   package static let kind = DeviceToken.Kind.webPush
-  /// The name of the channel in texts.
   package static let name = "Web Push"
-  /// The name of a device in texts.
   package static let deviceName = "browser"
-  /// The name of the services in texts.
   package static let peers = "push services of browsers"
-  /// Returns the key of the configuration, the same for all containers.
   package static func key(container: String) -> String { "webPush" }
 
-  /// The server's key.
   package let key: WebPushKey
-  /// The settings.
   private let settings: WebPushSettings
   /// The HTTP client, with at most 4,096 waiting requests for each origin.
   private let client: HTTPClient
-  /// The clock for tokens and lifetimes.
   private let clock: @Sendable () -> Timestamp
   /// The sender, which a lock protects. `nil` until the first delivery has got the server's key.
   private let known = Mutex<WebPushSender?>(nil)
@@ -49,40 +40,32 @@ package final class WebPushChannel: PushChannel {
   /// Returns the route to a browser. It is never `nil`, because each browser has registered the URL
   /// of its push service.
   package func route(to device: DeviceToken) -> PushRoute? {
-    PushRoute { self.send($0, $1, $2) }
+    PushRoute { self.send($0, $1) }
   }
 
   /// Sends a delivery. The first deliveries wait until the server's key is read. If the store
   /// cannot return the key, the delivery is tried again after a delay, and the whole route waits as
   /// long.
-  private func send(
-    _ delivery: Delivery, _ attempt: DeliveryAttempt,
-    _ completion: @escaping @Sendable (PushRoute.Report) -> Void
-  ) {
+  private func send(_ delivery: Delivery, _ completion: @escaping PushRoute.Completion) {
     let message: WebPushMessage
     do {
       message = try self.message(delivery)
     } catch {
-      return completion(.unusable(delivery, "the browser's subscription: \(error)"))
+      return completion(.unsendable(delivery, "the browser's subscription: \(error)"))
     }
     let send = { @Sendable (sender: WebPushSender) in
       sender.send(
-        message, attempt: attempt.previous, random: attempt.random,
-        refusedSince: delivery.device.refusal?.since
-      ) {
-        completion(PushRoute.Report($0, payload: message.payload))
-      }
+        message, refusedSince: delivery.device.refusal?.since, completion: completion)
     }
     if let sender = known.withLock({ $0 }) { return send(sender) }
     Task {
       do {
         send(try await sender())
       } catch {
-        let delay = RetryPolicy.service.delay(attempt: attempt.rests, random: attempt.random)
         completion(
-          PushRoute.Report(
-            outcome: .retry(after: delay, .route),
-            text: "the server cannot get its Web Push key: \(error)", reach: .notSent,
+          PushAnswer(
+            next: .retry(.service, .route),
+            reason: "the server cannot get its Web Push key: \(error)", reach: .notSent,
             payload: message.payload.bytes))
       }
     }
@@ -114,10 +97,8 @@ package final class WebPushChannel: PushChannel {
       issued: delivery.logged)
   }
 
-  /// The metrics of the requests to push services.
   package var requestMetrics: HTTPClient.Metrics? { client.metrics }
 
-  /// Cancels the open requests and closes the connections.
   package func close() async { await client.close() }
 }
 
@@ -130,7 +111,6 @@ extension ChannelSettings {
 }
 
 extension WebPushChannel {
-  /// The key `webPush` at the top level of the configuration.
   package static var settings: [Setting<ChannelSettings>] {
     [
       .object(
@@ -139,12 +119,10 @@ extension WebPushChannel {
     ]
   }
 
-  /// Returns the settings of the server; `nil` if Web Push is not set up.
   package static func configuration(of settings: PushChannelSettings) -> WebPushSettings? {
     settings.server.webPush
   }
 
-  /// Returns the greatest number of browsers that a user may register.
   package static func deviceLimit(of settings: WebPushSettings) -> Int? {
     settings.browsersPerUser
   }
@@ -155,7 +133,6 @@ extension WebPushChannel {
     [settings.keyFile, settings.outbound.authorityFile].compactMap(\.self)
   }
 
-  /// Returns the check of the key file, if the settings name one.
   package static func fileChecks(of settings: PushChannelSettings) -> [FileCheck] {
     guard let file = settings.server.webPush?.keyFile else { return [] }
     return [

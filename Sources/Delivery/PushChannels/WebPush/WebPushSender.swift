@@ -6,11 +6,9 @@ import Synchronization
 /// The sender of messages to browsers through their push services (RFC 8030, 8291 and 8292). Any
 /// thread may use it.
 public final class WebPushSender: Sendable {
-  /// The HTTP client.
   private let client: HTTPClient
   /// The VAPID tokens, by which push services identify the server. A lock protects them.
   private let issuer: Mutex<VAPIDTokenIssuer>
-  /// The clock for tokens and lifetimes.
   private let clock: @Sendable () -> Timestamp
   /// The server's public key, which pages pass to `pushManager.subscribe` as
   /// `applicationServerKey`: the uncompressed point in base64url.
@@ -39,13 +37,11 @@ public final class WebPushSender: Sendable {
   /// cannot be encrypted or signed, the completion runs before the method returns.
   ///
   /// - Parameters:
-  ///   - attempt: The number of earlier attempts to send the message.
-  ///   - random: A number in 0 ..< 1 for the random part of delays.
   ///   - refusedSince: The time of the first refusal of the browser by its push service; `nil` if the
   ///     service has accepted a message since.
   public func send(
-    _ message: WebPushMessage, attempt: Int, random: Double, refusedSince: Timestamp? = nil,
-    completion: @escaping @Sendable (WebDeliveryResult) -> Void
+    _ message: WebPushMessage, refusedSince: Timestamp? = nil,
+    completion: @escaping PushRoute.Completion
   ) {
     let now = clock()
     let request: OutboundRequest
@@ -55,17 +51,18 @@ public final class WebPushSender: Sendable {
       }
       request = try message.request(authorization: authorization, at: now)
     } catch {
-      let delay = RetryPolicy.service.delay(attempt: attempt, random: random)
       return completion(
-        WebDeliveryResult(
-          .retry(after: delay, .push), "a message could not be encrypted or signed: \(error)"))
+        PushAnswer(
+          next: .retry(.service, .push),
+          reason: "a message could not be encrypted or signed: \(error)", reach: .notSent,
+          payload: message.payload.bytes))
     }
     let peer = "the push service \(message.endpoint.origin)"
     client.send(request) { [clock] result in
       completion(
-        WebDeliveryResult(
-          result, of: peer, by: WebAnswerRule.webPush, attempt: attempt, random: random,
-          refusedSince: refusedSince, now: clock()))
+        PushAnswer(
+          result, of: peer, by: .webPush, payload: message.payload, refusedSince: refusedSince,
+          now: clock()))
     }
   }
 }

@@ -10,30 +10,21 @@ import StringTables
 package final class WebhookChannel: PushChannel {
   /// The settings of the server and of all containers.
   package struct Configuration: Sendable, Hashable {
-    /// The settings of the server.
     var webhooks: WebhookSettings
     /// The settings for the app's strings, by the container's identifier.
     var strings: [String: AppStringsSettings]
   }
 
-  /// The kind of the devices.
   package static let kind = DeviceToken.Kind.webhook
-  /// The name of the channel in texts.
   package static let name = "Webhooks"
-  /// The name of a device in texts.
   package static let deviceName = "webhook"
-  /// The name of the services in texts.
   package static let peers = "webhooks"
-  /// Returns the key of the configuration, the same for all containers.
   package static func key(container: String) -> String { "webhooks" }
 
-  /// The settings of the server.
   private let settings: WebhookSettings
   /// The HTTP client, with at most 512 waiting requests for each origin.
   private let client: HTTPClient
-  /// The sender.
-  private let sender: WebhookSender
-  /// The app's strings, by the container's identifier.
+  private let clock: @Sendable () -> Timestamp
   private let strings: [String: PetrelStrings]
 
   /// Opens the channel and reads the app's strings.
@@ -51,7 +42,7 @@ package final class WebhookChannel: PushChannel {
     }
     self.strings = strings
     client = try HTTPClient(settings.outbound, waitingPerOrigin: 512, name: "webhooks")
-    sender = WebhookSender(client: client, clock: clock)
+    self.clock = clock
   }
 
   /// Returns the seconds of a day for all notifications. Nothing else reports a missed notification
@@ -60,15 +51,12 @@ package final class WebhookChannel: PushChannel {
 
   /// Returns the route to a webhook. It is never `nil`, because each webhook has a URL.
   package func route(to device: DeviceToken) -> PushRoute? {
-    PushRoute { self.send($0, $1, $2) }
+    PushRoute { self.send($0, $1) }
   }
 
   /// Sends a delivery. If the settings do not allow the webhook's URL, the delivery ends with
-  /// ``DeliveryOutcome/fault(message:)``.
-  private func send(
-    _ delivery: Delivery, _ attempt: DeliveryAttempt,
-    _ completion: @escaping @Sendable (PushRoute.Report) -> Void
-  ) {
+  /// ``PushAnswer/Next/fault``.
+  private func send(_ delivery: Delivery, _ completion: @escaping PushRoute.Completion) {
     do {
       let endpoint = try delivery.endpoint()
       let message = WebhookMessage(
@@ -77,21 +65,16 @@ package final class WebhookChannel: PushChannel {
           endpoint.url, allowsHTTP: settings.outbound.allowsHTTP, rules: settings.outbound.rules),
         webhook: delivery.device.token,
         strings: strings[delivery.notification.database.container])
-      sender.send(
-        message, signedWith: WebhookSecret(bytes: endpoint.secrets), attempt: attempt.previous,
-        random: attempt.random
-      ) {
-        completion(PushRoute.Report($0, payload: message.payload))
-      }
+      message.send(
+        over: client, signedWith: WebhookSecret(bytes: endpoint.secrets), clock: clock,
+        completion: completion)
     } catch {
-      completion(.unusable(delivery, "the webhook's URL: \(error)"))
+      completion(.unsendable(delivery, "the webhook's URL: \(error)"))
     }
   }
 
-  /// The metrics of the requests to webhooks.
   package var requestMetrics: HTTPClient.Metrics? { client.metrics }
 
-  /// Cancels the open requests and closes the connections.
   package func close() async { await client.close() }
 }
 
@@ -111,7 +94,6 @@ extension ChannelSettings {
 }
 
 extension WebhookChannel {
-  /// The key `webhooks` at the top level of the configuration.
   package static var settings: [Setting<ChannelSettings>] {
     [
       .object(
@@ -120,7 +102,6 @@ extension WebhookChannel {
     ]
   }
 
-  /// The key `strings` of a container.
   package static var containerSettings: [Setting<ChannelSettings>] {
     [
       .object(
@@ -129,14 +110,12 @@ extension WebhookChannel {
     ]
   }
 
-  /// Returns the settings of the server and of all containers; `nil` if webhooks are not set up.
   package static func configuration(of settings: PushChannelSettings) -> Configuration? {
     settings.server.webhooks.map {
       Configuration(webhooks: $0, strings: settings.containers.compactMapValues(\.strings))
     }
   }
 
-  /// Returns the greatest number of webhooks that a server-to-server key may register.
   package static func deviceLimit(of configuration: Configuration) -> Int? {
     configuration.webhooks.webhooksPerKey
   }
@@ -148,7 +127,6 @@ extension WebhookChannel {
       + configuration.strings.values.flatMap { PetrelStrings.files(in: $0.folder) }
   }
 
-  /// Returns a check of the app's strings for each container that has settings for them.
   package static func fileChecks(of settings: PushChannelSettings) -> [FileCheck] {
     settings.containers.compactMap { container, settings in
       guard let strings = settings.strings else { return nil }
@@ -158,7 +136,6 @@ extension WebhookChannel {
     }
   }
 
-  /// Returns the findings for the settings of requests to other servers.
   package static func findings(in configuration: Configuration, at now: Timestamp) -> [Finding] {
     configuration.webhooks.outbound.findings(in: "webhooks")
   }

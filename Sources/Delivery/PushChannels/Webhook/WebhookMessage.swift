@@ -55,4 +55,22 @@ public struct WebhookMessage: Sendable, Hashable {
         ),
       ], body: payload.bytes)
   }
+
+  /// Sends the message and calls the completion once. The method does not block.
+  ///
+  /// - Parameters:
+  ///   - secret: The webhook's secret, which signs the message.
+  ///   - clock: The clock for the signature, and for a `Retry-After` header field with a date.
+  func send(
+    over client: HTTPClient, signedWith secret: WebhookSecret,
+    clock: @escaping @Sendable () -> Timestamp = { .now },
+    completion: @escaping PushRoute.Completion
+  ) {
+    client.send(request(signedWith: secret, at: clock())) { [url, payload] result in
+      completion(
+        PushAnswer(
+          result, of: "the webhook's receiver \(url.origin)", by: .webhook, payload: payload,
+          now: clock()))
+    }
+  }
 }

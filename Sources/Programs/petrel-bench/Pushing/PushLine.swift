@@ -80,18 +80,18 @@ final class PushLine: Sendable {
     if mustWait { signal.wait() }
   }
 
-  /// Counts a result, and wakes the calling thread if it waits for this. The thread of the event
+  /// Counts an answer, and wakes the calling thread if it waits for this. The thread of the event
   /// loop calls the method.
   ///
   /// - Parameter start: The time at which the push was passed to the client.
-  private func finish(_ start: Double, _ result: APNsResult) {
+  private func finish(_ start: Double, _ answer: PushAnswer) {
     let now = monotonicSeconds()
     let wakes = state.withLock { state in
       state.underWay -= 1
-      if case .answered(200, _, _, _, _) = result {
+      if answer.next == .done {
         state.delays.append(now - start)
       } else {
-        state.failure = "\(result)"
+        state.failure = answer.reason
       }
       guard let awaited = state.awaited, state.underWay <= awaited else { return false }
       state.awaited = nil

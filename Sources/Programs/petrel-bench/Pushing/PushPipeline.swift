@@ -84,13 +84,9 @@ final class PushPipeline: Sendable {
     PushRoute(topic: "org.example") { push, completion in
       var push = push
       push.deviceToken = PushPeer.deviceToken(standingFor: push.deviceToken)
-      client.send(push) { result in
-        if case .answered(200, _, _, _, _) = result {
-          timeline.countAnswer(isAccepted: true)
-        } else {
-          timeline.countAnswer(isAccepted: false)
-        }
-        completion(result)
+      client.send(push) { answer in
+        timeline.countAnswer(isAccepted: answer.next == .done)
+        completion(answer)
       }
     }
   }

@@ -60,7 +60,7 @@ struct Overview: Sendable {
   }
 
   /// The shape of the delivery counts. `underWay`, `waiting` and `restingRoutes` are present
-  /// numbers. A route rests for a while after it failed.
+  /// numbers. A route is paused for a while after it failed.
   private static let pushes = AnswerShape<DeliveryWorker.Metrics> { delivery in
     delivery.member("delivered", as: .count) { $0.delivered }
     delivery.member("merged", as: .count) { $0.merged }
@@ -71,7 +71,7 @@ struct Overview: Sendable {
     delivery.member("refused", as: .count) { $0.refused }
     delivery.member("underWay", as: .count) { $0.underWay }
     delivery.member("waiting", as: .count) { $0.waiting }
-    delivery.member("restingRoutes", as: .count) { $0.restingRoutes }
+    delivery.member("restingRoutes", as: .count) { $0.pausedRoutes }
   }
 
   /// The shape of the request counts. `served`, `underWay` and `connections` are missing if no HTTP

@@ -33,8 +33,8 @@ extension MetricsPage {
       "1 while so many pushes wait that the silent pushes of a device are merged into one.",
       delivery.isMergingHarder ? 1 : 0)
     gauge(
-      "petrel_delivery_routes_paused", "Routes that rest because they do not work.",
-      delivery.restingRoutes)
+      "petrel_delivery_routes_paused", "Routes that are paused because they do not work.",
+      delivery.pausedRoutes)
     histogram(
       "petrel_delivery_step_duration_seconds",
       "Steps of a push: from the notification log to its first attempt, and from an attempt to its "

@@ -38,13 +38,10 @@ struct PushReceiver: Sendable {
     PushRoute(topic: device.bundleID ?? Self.topic(of: device.container)) { push, completion in
       let fault = faults.plan.withLock { $0.take(for: .init(user: user, device: name)) }
       if let fault {
-        completion(APNsResult(fault, at: clock()))
+        completion(Self.answer(fault, at: clock()))
       } else {
         log.append(TestPush(push, to: self))
-        completion(
-          .answered(
-            status: 200, reason: nil, timestamp: nil, apnsID: push.identifier.uuidString,
-            retryAfter: nil))
+        completion(.apns(200))
       }
     }
   }
@@ -55,21 +52,15 @@ struct PushReceiver: Sendable {
     let prefix = "iCloud."
     return container.hasPrefix(prefix) ? String(container.dropFirst(prefix.count)) : container
   }
-}
 
-extension APNsResult {
-  /// Creates the answer of APNs for a fault.
-  fileprivate init(_ fault: TestPushFault, at now: Timestamp) {
+  /// Returns the answer of APNs for a fault.
+  private static func answer(_ fault: TestPushFault, at now: Timestamp) -> PushAnswer {
     switch fault.kind {
     case .unavailable(let retryAfter):
-      self = .answered(
-        status: 503, reason: "ServiceUnavailable", timestamp: nil, apnsID: nil,
-        retryAfter: retryAfter)
+      .apns(503, "ServiceUnavailable", retryAfter: retryAfter)
     case .unregistered:
       // This time is later than all registrations so far, so the server deletes the token.
-      self = .answered(
-        status: 410, reason: "Unregistered",
-        timestamp: Timestamp(milliseconds: now.milliseconds + 1), apnsID: nil, retryAfter: nil)
+      .apns(410, "Unregistered", timestamp: Timestamp(milliseconds: now.milliseconds + 1))
     }
   }
 }

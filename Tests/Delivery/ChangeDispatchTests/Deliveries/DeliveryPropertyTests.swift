@@ -38,17 +38,17 @@ struct DeliveryPropertyTests {
     func beginPhase() { state.withLock { $0.phase += 1 } }
     func recover() { state.withLock { $0.isWell = true } }
 
-    func answer(_ push: Push) -> APNsResult {
+    func answer(_ push: Push) -> PushAnswer {
       state.withLock { state in
         let die = state.isWell ? 0 : Int.random(in: 0..<100, using: &state.random)
-        let answer: APNsResult =
+        let answer: PushAnswer =
           switch die {
           case ..<60: .accepted
-          case ..<68: .answer(503, "ServiceUnavailable", retryAfter: 5)
-          case ..<76: .answer(500, "InternalServerError")
-          case ..<82: .answer(429, "TooManyRequests")
+          case ..<68: .apns(503, "ServiceUnavailable", retryAfter: 5)
+          case ..<76: .apns(500, "InternalServerError")
+          case ..<82: .apns(429, "TooManyRequests")
           case ..<88: .notSent("no connection")
-          default: .unknown("connection reset")
+          default: .unanswered("connection reset")
           }
         let isAccepted = die < 60 || (die >= 88 && Bool.random(using: &state.random))
         state.attempts.append(

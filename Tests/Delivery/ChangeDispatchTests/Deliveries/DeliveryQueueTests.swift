@@ -66,7 +66,7 @@ struct DeliveryQueueTests {
           if first == nil { first = push.payload.text }
           return first == push.payload.text
         }
-        return isFirst ? .answer(500, "InternalServerError") : .accepted
+        return isFirst ? .apns(500, "InternalServerError") : .accepted
       }
       let clock = TestClock()
       let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
@@ -91,7 +91,7 @@ struct DeliveryQueueTests {
       let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       try await world.owe(2, visible: false, worker: running.worker)
       try await eventually("both must be sent") { route.heldCount == 2 }
-      route.release(.answer(500, "InternalServerError"))
+      route.release(.apns(500, "InternalServerError"))
       await running.worker.settled()
       #expect(running.worker.metrics == .init(merged: 1, retried: 1, waiting: 1))
       #expect(try await world.owed().count == 1)
@@ -156,7 +156,7 @@ struct DeliveryQueueTests {
     try await withWorld { world in
       let busy = World.deviceToken
       let route = ScriptedRoute { push, _ in
-        push.deviceToken == busy ? .answer(429, "TooManyRequests", retryAfter: 100) : .accepted
+        push.deviceToken == busy ? .apns(429, "TooManyRequests", retryAfter: 100) : .accepted
       }
       let clock = TestClock()
       let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
@@ -178,7 +178,7 @@ struct DeliveryQueueTests {
   func rests() async throws {
     try await withWorld { world in
       let route = ScriptedRoute { _, before in
-        before == 0 ? .answer(503, "ServiceUnavailable", retryAfter: 100) : .accepted
+        before == 0 ? .apns(503, "ServiceUnavailable", retryAfter: 100) : .accepted
       }
       let clock = TestClock()
       let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
@@ -187,7 +187,7 @@ struct DeliveryQueueTests {
       try await world.owe(9, worker: running.worker)
       await running.worker.settled()
       #expect(route.pushes.count == 1)
-      #expect(running.worker.metrics.restingRoutes == 1)
+      #expect(running.worker.metrics.pausedRoutes == 1)
       try await eventually("what waits must be known") { running.worker.metrics.waiting == 10 }
       clock.advance(bySeconds: 100)
       running.worker.lookForDueDeliveries()
@@ -214,7 +214,7 @@ struct DeliveryQueueTests {
           defer { refused = true }
           return !refused
         }
-        return isFirst ? .answer(503, "ServiceUnavailable") : .accepted
+        return isFirst ? .apns(503, "ServiceUnavailable") : .accepted
       }
       let clock = TestClock()
       let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
@@ -282,7 +282,7 @@ struct DeliveryQueueTests {
       }
       queue.afterTaking = { if !$0.deliveries.isEmpty { await taken.pass() } }
       let route = ScriptedRoute { _, before in
-        before == 0 ? .answer(500, "InternalServerError") : .accepted
+        before == 0 ? .apns(500, "InternalServerError") : .accepted
       }
       let clock = TestClock()
       let running = RunningWorker(queue, clock: clock, route: route)
@@ -340,7 +340,7 @@ struct DeliveryQueueTests {
   func tooLarge(greatest: Int) async throws {
     try await withWorld { world in
       let route = ScriptedRoute { push, _ in
-        push.payload.bytes.count > greatest ? .answer(413, "PayloadTooLarge") : .accepted
+        push.payload.bytes.count > greatest ? .apns(413, "PayloadTooLarge") : .accepted
       }
       let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       try await world.owe(
@@ -358,7 +358,7 @@ struct DeliveryQueueTests {
   @Test("a push that APNs refuses by a fault of ours is kept with its payload")
   func refused() async throws {
     try await withWorld { world in
-      let route = ScriptedRoute { _, _ in .answer(400, "BadMessageId") }
+      let route = ScriptedRoute { _, _ in .apns(400, "BadMessageId") }
       let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       let owed = try await world.owe(1, worker: running.worker)
       await running.worker.settled()

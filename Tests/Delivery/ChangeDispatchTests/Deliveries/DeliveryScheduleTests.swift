@@ -114,10 +114,10 @@ struct DeliveryScheduleTests {
     var schedule = Self.schedule(capacity: 4)
     _ = schedule.admit(Self.deliveries(1...2))
     let end = Timestamp(milliseconds: 2_000)
-    #expect(schedule.rest(until: end, for: .silence) == true)
-    #expect(schedule.rest(until: end, for: .silence) == false, "what was under way fails too")
+    #expect(schedule.pause(until: end, for: .silence) == true)
+    #expect(schedule.pause(until: end, for: .silence) == false, "what was under way fails too")
     schedule.finish(Self.deliveries(1...1)[0])
-    #expect(schedule.free == 0 && schedule.isResting && schedule.nextWake == end)
+    #expect(schedule.free == 0 && schedule.isPaused && schedule.nextWake == end)
     #expect(Self.numbers(schedule.admit(Self.deliveries(3...3)).refused) == [3])
     schedule.finish(Self.deliveries(3...3)[0])
     #expect(schedule.beginTaking(at: Self.now) == nil)
@@ -130,12 +130,12 @@ struct DeliveryScheduleTests {
     #expect(schedule.beginTaking(at: end) == nil)
     #expect(schedule.remainUnanswered(wasSent: true) == true, "one without an answer is enough")
     let later = Timestamp(milliseconds: 9_000)
-    #expect(schedule.rest(until: later, for: .silence) == true)
-    #expect(schedule.rests(for: .silence) == 2 && schedule.rests(for: .refusal) == 0)
+    #expect(schedule.pause(until: later, for: .silence) == true)
+    #expect(schedule.pauses(for: .silence) == 2 && schedule.pauses(for: .refusal) == 0)
     schedule.finish(Self.deliveries(1...1)[0])
     #expect(schedule.beginTaking(at: later) == 1)
     _ = schedule.admit(one)
-    #expect(schedule.succeed() && schedule.rests(for: .silence) == 0)
+    #expect(schedule.succeed() && schedule.pauses(for: .silence) == 0)
     #expect(schedule.succeed() == false)
     schedule.finish(Self.deliveries(1...1)[0])
     #expect(schedule.beginTaking(at: later) == 4)
@@ -144,9 +144,9 @@ struct DeliveryScheduleTests {
   @Test("an answer ends the count of rests without one, and is counted by itself until a success")
   func countsRestsByCause() {
     var schedule = Self.schedule(capacity: 4)
-    func counts() -> [Int] { [.silence, .refusal].map { schedule.rests(for: $0) } }
-    func rest(_ cause: DeliverySchedule.RestCause) {
-      _ = schedule.rest(until: Self.now, for: cause)
+    func counts() -> [Int] { [.silence, .refusal].map { schedule.pauses(for: $0) } }
+    func rest(_ cause: DeliverySchedule.PauseCause) {
+      _ = schedule.pause(until: Self.now, for: cause)
       #expect(schedule.beginTaking(at: Self.now) == 1)
       let one = TakenDeliveries(deliveries: Self.deliveries(1...1), isAll: false)
       _ = schedule.admit(one)
@@ -168,23 +168,23 @@ struct DeliveryScheduleTests {
   func lateSuccess() {
     var schedule = Self.schedule(capacity: 4)
     _ = schedule.admit(Self.deliveries(1...2))
-    _ = schedule.rest(until: Self.now.advanced(bySeconds: 60), for: .refusal)
+    _ = schedule.pause(until: Self.now.advanced(bySeconds: 60), for: .refusal)
     #expect(schedule.succeed() == false)
-    #expect(schedule.isResting && schedule.rests(for: .refusal) == 1)
+    #expect(schedule.isPaused && schedule.pauses(for: .refusal) == 1)
   }
 
   @Test("a rest ends when the clock is set back, for it would last for so much longer")
   func clockSetBack() {
     var schedule = Self.schedule(capacity: 4)
     #expect(schedule.beginTaking(at: Self.now) == nil)
-    _ = schedule.rest(until: Self.now.advanced(bySeconds: 60), for: .refusal)
+    _ = schedule.pause(until: Self.now.advanced(bySeconds: 60), for: .refusal)
     #expect(schedule.beginTaking(at: Self.now.advanced(bySeconds: 1)) == nil)
     // A correction of less than a second is none.
     #expect(schedule.beginTaking(at: Self.now.advanced(bySeconds: 0.5)) == nil)
     #expect(schedule.beginTaking(at: Self.now.advanced(bySeconds: -86_400)) == 1)
     _ = schedule.admit(TakenDeliveries(deliveries: Self.deliveries(1...1), isAll: false))
     // The next one lasts by the time that is now.
-    _ = schedule.rest(until: Self.now.advanced(bySeconds: -86_340), for: .refusal)
+    _ = schedule.pause(until: Self.now.advanced(bySeconds: -86_340), for: .refusal)
     schedule.finish(Self.deliveries(1...1)[0])
     #expect(schedule.beginTaking(at: Self.now.advanced(bySeconds: -86_350)) == nil)
     #expect(schedule.beginTaking(at: Self.now.advanced(bySeconds: -86_340)) == 1)
@@ -193,13 +193,13 @@ struct DeliveryScheduleTests {
   @Test("a route that has nothing to try is open again, and rests no longer than at first")
   func opensWithoutProbe() {
     var schedule = Self.schedule(capacity: 4)
-    _ = schedule.rest(until: Self.now, for: .refusal)
+    _ = schedule.pause(until: Self.now, for: .refusal)
     #expect(schedule.beginTaking(at: Self.now) == 1)
     _ = schedule.admit(TakenDeliveries())
     schedule.setNextDue(nil)
-    #expect(schedule.free == 4 && !schedule.isResting)
+    #expect(schedule.free == 4 && !schedule.isPaused)
     #expect(schedule.succeed() == true)
-    #expect(schedule.rests(for: .refusal) == 0)
+    #expect(schedule.pauses(for: .refusal) == 0)
   }
 
   @Test("some attempts in a row without an answer, and no fewer, mean that the route does not work")
@@ -242,17 +242,6 @@ struct DeliveryScheduleTests {
     schedule.finish(silent[1])
     _ = schedule.admit([silent[0]])
     #expect(schedule.newer(than: silent[0]) == nil)
-  }
-
-  @Test("delays grow from 50 ms to 5 s and begin anew after a success")
-  func retryDelays() {
-    var delay = RetryDelay()
-    let delays = (0..<10).map { _ in delay.fail() }
-    #expect(delays.first == 0.05)
-    #expect(delays.last == 5)
-    #expect(delays == delays.sorted())
-    delay.succeed()
-    #expect(delay.fail() == 0.05)
   }
 
   /// A schedule that knows that nothing waits in the store.

@@ -70,7 +70,7 @@ struct DeliveryWorkerTests {
   func retries() async throws {
     try await withWorld { world in
       let route = ScriptedRoute { _, before in
-        before == 0 ? .answer(503, "ServiceUnavailable", retryAfter: 100) : .accepted
+        before == 0 ? .apns(503, "ServiceUnavailable", retryAfter: 100) : .accepted
       }
       let clock = TestClock()
       let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
@@ -141,16 +141,19 @@ struct DeliveryWorkerTests {
     }
   }
 
-  @Test("a push whose answer never came is sent again")
-  func unknown() async throws {
+  @Test(
+    "a push whose answer never came is sent again, and counts as an attempt unless it was not sent",
+    arguments: [true, false])
+  func unanswered(wasSent: Bool) async throws {
     try await withWorld { world in
       let clock = TestClock()
-      let route = ScriptedRoute { _, _ in .unknown("connection reset") }
+      let answer = wasSent ? PushAnswer.unanswered("connection reset") : .notSent("no connection")
+      let route = ScriptedRoute { _, _ in answer }
       let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await world.owe(1, worker: running.worker)
       try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
       await running.worker.stop()
-      #expect(try await world.owed().count == 1)
+      #expect(try await world.owed().map(\.attempts) == [wasSent ? 1 : 0])
     }
   }
 
@@ -192,8 +195,11 @@ struct DeliveryWorkerTests {
     try await withWorld { world in
       try await world.register(
         World.deviceToken, at: World.start.advanced(bySeconds: registered))
-      let route = ScriptedRoute { _, _ in .answer(410, "Unregistered", timestamp: World.start) }
-      let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
+      // The answer comes after both registrations: its own time decides.
+      let clock = TestClock()
+      clock.advance(bySeconds: 60)
+      let route = ScriptedRoute { _, _ in .apns(410, "Unregistered", timestamp: World.start) }
+      let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await world.owe(2, registers: false, worker: running.worker)
       try await eventually("it must be given up") { running.worker.metrics.abandoned >= 1 }
       await running.worker.stop()
@@ -212,7 +218,7 @@ struct DeliveryWorkerTests {
       let clock = TestClock()
       try await world.register(World.deviceToken)
       clock.advance(bySeconds: 1)
-      let route = ScriptedRoute { _, _ in .answer(400, "BadDeviceToken") }
+      let route = ScriptedRoute { _, _ in .apns(400, "BadDeviceToken") }
       let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await world.owe(1, registers: false, worker: running.worker)
       try await eventually("it must be given up") { running.worker.metrics.abandoned == 1 }
@@ -228,7 +234,7 @@ struct DeliveryWorkerTests {
     try await withWorld { world in
       let clock = TestClock()
       try await world.register(World.deviceToken)
-      let route = ScriptedRoute { _, _ in .answer(400, "DeviceTokenNotForTopic") }
+      let route = ScriptedRoute { _, _ in .apns(400, "DeviceTokenNotForTopic") }
       let outcomes = Box<[DeliveryUpdate.State]>([])
       let running = RunningWorker(world.store.deliveries, clock: clock, route: route) {
         $0.trace = { _, outcome in outcomes.value.withLock { $0.append(outcome) } }
@@ -256,7 +262,7 @@ struct DeliveryWorkerTests {
   func acceptedAgain() async throws {
     try await withWorld { world in
       try await world.register(World.deviceToken)
-      let first = ScriptedRoute { _, _ in .answer(400, "DeviceTokenNotForTopic") }
+      let first = ScriptedRoute { _, _ in .apns(400, "DeviceTokenNotForTopic") }
       let refusing = RunningWorker(world.store.deliveries, clock: TestClock(), route: first)
       try await world.owe(1, registers: false, worker: refusing.worker)
       try await eventually("it must be given up") { refusing.worker.metrics.abandoned == 1 }
@@ -278,7 +284,7 @@ struct DeliveryWorkerTests {
   @Test("a fault of the push itself is reported and not repeated")
   func fault() async throws {
     try await withWorld { world in
-      let route = ScriptedRoute { _, _ in .answer(400, "BadMessageId") }
+      let route = ScriptedRoute { _, _ in .apns(400, "BadMessageId") }
       let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       let delivery = try #require(try await world.owe(1, worker: running.worker).first)
       try await eventually("it must be given up") { running.worker.metrics.refused == 1 }
@@ -305,7 +311,7 @@ struct DeliveryWorkerTests {
   @Test("what stands still until an operator acts is reported, and tried again after a minute")
   func suspended() async throws {
     try await withWorld { world in
-      let route = ScriptedRoute { _, _ in .answer(403, "InvalidProviderToken") }
+      let route = ScriptedRoute { _, _ in .apns(403, "InvalidProviderToken") }
       let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       try await world.owe(1, worker: running.worker)
       try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
@@ -321,10 +327,39 @@ struct DeliveryWorkerTests {
     }
   }
 
+  @Test("of two pauses of a route the longer one counts, whichever answer comes first")
+  func longerPause() async throws {
+    for isLongerFirst in [true, false] {
+      try await withWorld { world in
+        let route = ScriptedRoute { _, _ in nil }
+        let clock = TestClock()
+        let running = RunningWorker(
+          world.store.deliveries, clock: clock, route: route, stopTime: 0)
+        try await world.owe(2, worker: running.worker)
+        try await eventually("both are sent") { route.heldCount == 2 }
+        let answers = [
+          PushAnswer.apns(403, "InvalidProviderToken"),
+          .apns(503, "ServiceUnavailable", retryAfter: 10),
+        ]
+        route.release(in: isLongerFirst ? answers : answers.reversed())
+        try await eventually("both are put off") { running.worker.metrics.retried == 2 }
+        clock.advance(bySeconds: 30)
+        running.worker.lookForDueDeliveries()
+        await running.worker.settled()
+        #expect(route.pushes.count == 2, "the route is still paused")
+        #expect(running.worker.metrics.pausedRoutes == 1)
+        clock.advance(bySeconds: 30)
+        running.worker.lookForDueDeliveries()
+        try await eventually("one tries the route") { route.heldCount == 1 }
+        await running.worker.stop()
+      }
+    }
+  }
+
   @Test("an expired provider token puts a push off")
   func expiredProviderToken() async throws {
     try await withWorld { world in
-      let route = ScriptedRoute { _, _ in .answer(403, "ExpiredProviderToken") }
+      let route = ScriptedRoute { _, _ in .apns(403, "ExpiredProviderToken") }
       let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       try await world.owe(1, worker: running.worker)
       try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
@@ -454,7 +489,7 @@ struct DeliveryWorkerTests {
           sent += 1
           return sent
         }
-        return number == 1 ? .answer(500, "InternalServerError") : .accepted
+        return number == 1 ? .apns(500, "InternalServerError") : .accepted
       }
       var queue = HookedDeliveryQueue(world.store.deliveries)
       queue.beforeUpdate = { _ in
@@ -489,7 +524,7 @@ struct DeliveryWorkerTests {
       try await world.subscribe(subscription)
       let route = ScriptedRoute { push, before in
         before == 0 && push.identifier.uuid.0.isMultiple(of: 4)
-          ? .answer(500, "InternalServerError") : .accepted
+          ? .apns(500, "InternalServerError") : .accepted
       }
       let clock = TestClock()
       let worker = DeliveryWorker(

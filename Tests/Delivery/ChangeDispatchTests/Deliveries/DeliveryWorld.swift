@@ -10,7 +10,7 @@ import Waiting
 
 /// A way to devices whose answers a test gives.
 final class ScriptedRoute: Sendable {
-  typealias Callback = @Sendable (APNsResult) -> Void
+  typealias Callback = @Sendable (PushAnswer) -> Void
 
   private struct State {
     var pushes: [Push] = []
@@ -19,10 +19,10 @@ final class ScriptedRoute: Sendable {
   }
 
   private let state = Mutex(State())
-  private let answer: @Sendable (Push, Int) -> APNsResult?
+  private let answer: @Sendable (Push, Int) -> PushAnswer?
 
   /// - Parameter answer: the answer to a push, given how often it was sent before; nil to hold it.
-  init(_ answer: @escaping @Sendable (Push, Int) -> APNsResult?) {
+  init(_ answer: @escaping @Sendable (Push, Int) -> PushAnswer?) {
     self.answer = answer
   }
 
@@ -33,7 +33,7 @@ final class ScriptedRoute: Sendable {
 
   var route: PushRoute {
     PushRoute(topic: "com.example.app") { push, callback in
-      let result = self.state.withLock { state -> APNsResult? in
+      let result = self.state.withLock { state -> PushAnswer? in
         let before = state.pushes.count { $0.identifier == push.identifier }
         state.pushes.append(push)
         let result = self.answer(push, before)
@@ -47,8 +47,17 @@ final class ScriptedRoute: Sendable {
     }
   }
 
+  /// Answers what is held with one answer each, in the order of sending.
+  func release(in answers: [PushAnswer]) {
+    let held = state.withLock { state in
+      defer { state.held = [] }
+      return state.held
+    }
+    for ((_, callback), answer) in zip(held, answers) { callback(answer) }
+  }
+
   /// Answers all that is held.
-  func release(_ result: APNsResult = .accepted) {
+  func release(_ result: PushAnswer = .accepted) {
     let held = state.withLock { state in
       defer { state.held = [] }
       return state.held
@@ -57,16 +66,8 @@ final class ScriptedRoute: Sendable {
   }
 }
 
-extension APNsResult {
-  static let accepted = answer(200)
-
-  static func answer(
-    _ status: Int, _ reason: String? = nil, timestamp: Timestamp? = nil,
-    retryAfter: Double? = nil
-  ) -> APNsResult {
-    .answered(
-      status: status, reason: reason, timestamp: timestamp, apnsID: nil, retryAfter: retryAfter)
-  }
+extension PushAnswer {
+  static let accepted = apns(200)
 }
 
 /// A clock that tests move; it begins at ``DispatchWorld/start``.

@@ -83,17 +83,17 @@ struct SettlingTests {
   func retriesFollowTheClock() async throws {
     try await withWorld { world in
       let route = ScriptedRoute { _, before in
-        before == 0 ? .answer(503, "ServiceUnavailable", retryAfter: 3600) : .accepted
+        before == 0 ? .apns(503, "ServiceUnavailable", retryAfter: 3600) : .accepted
       }
       let clock = TestClock()
       let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await world.owe(2, worker: running.worker)
       await running.worker.settled()
-      #expect(running.worker.metrics == .init(retried: 2, waiting: 2, restingRoutes: 1))
+      #expect(running.worker.metrics == .init(retried: 2, waiting: 2, pausedRoutes: 1))
       clock.advance(bySeconds: 3599)
       running.worker.lookForDueDeliveries()
       await running.worker.settled()
-      #expect(running.worker.metrics == .init(retried: 2, waiting: 2, restingRoutes: 1))
+      #expect(running.worker.metrics == .init(retried: 2, waiting: 2, pausedRoutes: 1))
       clock.advance(bySeconds: 1)
       running.worker.lookForDueDeliveries()
       await running.worker.settled()

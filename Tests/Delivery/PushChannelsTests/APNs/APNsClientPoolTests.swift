@@ -73,17 +73,11 @@ struct APNsClientPoolTests {
       }
     }
     _ = try await apns.result()
-    guard case .answered(403, "InvalidProviderToken", _, _, _) = try await apns.result() else {
-      Issue.record("\(apns.results)")
-      return
-    }
+    #expect(try await apns.result() == .apns(403, "InvalidProviderToken"))
     try await eventually("the figures say why") {
       apns.client.metrics.lastEnd == "APNs refused the sender: InvalidProviderToken"
     }
-    guard case .answered(200, _, _, _, _) = try await apns.result() else {
-      Issue.record("\(apns.results)")
-      return
-    }
+    #expect(try await apns.result() == .apns(200))
     #expect(Set(apns.requests.map(\.connection)).count == 2)
     try await eventually("the first is closed") { apns.server.openConnections.count == 1 }
     await apns.stop()
@@ -104,10 +98,7 @@ struct APNsClientPoolTests {
     server.value = apns.server
     _ = try await apns.result()
     apns.setClock(minutes: 30)
-    guard case .answered(200, _, _, _, _) = try await apns.result() else {
-      Issue.record("\(apns.results)")
-      return
-    }
+    #expect(try await apns.result() == .apns(200))
     #expect(apns.requests.count == 4)
     await apns.stop()
   }
@@ -124,27 +115,16 @@ struct APNsClientPoolTests {
     }
     _ = try await apns.result()
     apns.setClock(minutes: 49)
-    guard case .answered(429, _, _, _, _) = try await apns.result() else {
-      Issue.record("\(apns.results)")
-      return
-    }
+    #expect(try await apns.result().status == 429)
     apns.setClock(minutes: 10)
-    guard case .answered(200, _, _, _, _) = try await apns.result() else {
-      Issue.record("\(apns.results)")
-      return
-    }
+    #expect(try await apns.result() == .apns(200))
     #expect(Set(apns.requests.map { $0.headers["authorization"] }).count == 1)
     apns.setClock(minutes: 2)
-    guard case .notSent(let reason) = try await apns.result() else {
-      Issue.record("\(apns.results)")
-      return
-    }
-    #expect(reason.contains("fewer provider tokens"))
+    let answer = try await apns.result()
+    #expect(
+      answer.reach == .notSent && answer.reason.contains("fewer provider tokens"), "\(answer)")
     apns.setClock(minutes: 10)
-    guard case .answered(200, _, _, _, _) = try await apns.result() else {
-      Issue.record("\(apns.results)")
-      return
-    }
+    #expect(try await apns.result() == .apns(200))
     #expect(Set(apns.requests.map { $0.headers["authorization"] }).count == 2)
     await apns.stop()
   }

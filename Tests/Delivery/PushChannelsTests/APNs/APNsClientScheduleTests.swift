@@ -50,7 +50,7 @@ struct APNsClientScheduleTests {
         let count = acceptances[identifier.uuidString.lowercased(), default: 0]
         #expect(results.count == 1, "seed \(seed), \(identifier)")
         let isAccepted = results[0].isAccepted
-        let isOpen = results[0].isUnknown
+        let isOpen = results[0].reach == .unanswered
         // One whose fate is unknown may have been accepted; all others are known.
         #expect(isOpen ? count <= 1 : count == (isAccepted ? 1 : 0), "seed \(seed), \(results)")
       }

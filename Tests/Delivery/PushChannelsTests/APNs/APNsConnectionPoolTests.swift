@@ -104,21 +104,21 @@ struct APNsConnectionPoolTests {
     for attempt in 0..<12 {
       #expect(pool.handle(.waiting(1), at: 0) == .connect(attempt + 1))
       if attempt.isMultiple(of: 2) { _ = pool.handle(.opened(attempt + 1, limit: 10), at: 0) }
-      let delay = RetryPolicy.reconnect.delay(attempt: attempt, random: 0.25)
+      let delay = PushRetryPolicy.reconnect.delay(attempt: attempt, random: 0.25)
       #expect(
         pool.handle(.ended(attempt + 1, isOrderly: false, random: 0.25), at: 0)
-          == .rest(seconds: delay, failsWaiting: true))
+          == .pause(seconds: delay, failsWaiting: true))
       #expect(pool.handle(.waiting(1), at: 0) == .none)
-      #expect(pool.handle(.rested, at: 0) == .none)
+      #expect(pool.handle(.pauseEnded, at: 0) == .none)
     }
     _ = pool.handle(.waiting(1), at: 0)
     prove(&pool, 13)
     _ = pool.handle(.ended(13, isOrderly: false, random: 0.25), at: 0)
     _ = pool.handle(.waiting(1), at: 0)
-    let first = RetryPolicy.reconnect.delay(attempt: 0, random: 0.25)
+    let first = PushRetryPolicy.reconnect.delay(attempt: 0, random: 0.25)
     #expect(
       pool.handle(.ended(14, isOrderly: false, random: 0.25), at: 0)
-        == .rest(seconds: first, failsWaiting: true))
+        == .pause(seconds: first, failsWaiting: true))
   }
 
   @Test("While another connection works, one that cannot be had fails nothing")
@@ -126,12 +126,12 @@ struct APNsConnectionPoolTests {
     var pool = proven(isFull: true)
     _ = pool.handle(.waiting(5), at: 0)
     #expect(pool.handle(.waiting(5), at: 50) == .connect(2))
-    let first = RetryPolicy.reconnect.delay(attempt: 0, random: 0)
+    let first = PushRetryPolicy.reconnect.delay(attempt: 0, random: 0)
     #expect(
       pool.handle(.ended(2, isOrderly: false, random: 0), at: 60)
-        == .rest(seconds: first, failsWaiting: false))
+        == .pause(seconds: first, failsWaiting: false))
     #expect(pool.handle(.waiting(5), at: 500) == .none)
-    _ = pool.handle(.rested, at: 600)
+    _ = pool.handle(.pauseEnded, at: 600)
     #expect(pool.handle(.waiting(5), at: 600) == .lookAgain(after: .nanoseconds(50)))
     #expect(pool.handle(.waiting(5), at: 650) == .connect(3))
   }
@@ -143,9 +143,9 @@ struct APNsConnectionPoolTests {
       _ = pool.handle(.waiting(1), at: 0)
       _ = pool.handle(.opened(attempt + 1, limit: 10), at: 0)
       let action = pool.handle(.ended(attempt + 1, isOrderly: true, random: 0), at: 0)
-      let delay = RetryPolicy.reconnect.delay(attempt: attempt, random: 0)
-      #expect(action == .rest(seconds: delay, failsWaiting: attempt >= 3))
-      _ = pool.handle(.rested, at: 0)
+      let delay = PushRetryPolicy.reconnect.delay(attempt: attempt, random: 0)
+      #expect(action == .pause(seconds: delay, failsWaiting: attempt >= 3))
+      _ = pool.handle(.pauseEnded, at: 0)
     }
   }
 
@@ -156,9 +156,9 @@ struct APNsConnectionPoolTests {
     #expect(pool.next == nil)
     #expect(pool.handle(.waiting(1), at: 0) == .connect(2))
     _ = pool.handle(.opened(2, limit: 10), at: 0)
-    let first = RetryPolicy.reconnect.delay(attempt: 0, random: 0)
+    let first = PushRetryPolicy.reconnect.delay(attempt: 0, random: 0)
     #expect(
-      pool.handle(.refused(2, random: 0), at: 0) == .rest(seconds: first, failsWaiting: true))
+      pool.handle(.refused(2, random: 0), at: 0) == .pause(seconds: first, failsWaiting: true))
     #expect(pool.handle(.refused(2, random: 0), at: 0) == .none)
   }
 
@@ -167,7 +167,7 @@ struct APNsConnectionPoolTests {
     var pool = proven()
     _ = pool.handle(.close, at: 0)
     for event in [
-      .waiting(1), .opened(1, limit: 5), .rested, .ended(1, isOrderly: false, random: 0),
+      .waiting(1), .opened(1, limit: 5), .pauseEnded, .ended(1, isOrderly: false, random: 0),
     ] as [APNsConnectionPool.Event] {
       #expect(pool.handle(event, at: 0) == .none)
       #expect(pool.next == nil)
@@ -205,7 +205,7 @@ struct APNsConnectionPoolTests {
       case (9, let number?):
         event = .ended(
           number, isOrderly: .random(using: &random), random: .random(in: 0..<1, using: &random))
-      case (10, _) where pool.isResting: event = .rested
+      case (10, _) where pool.isPaused: event = .pauseEnded
       case (11, _): event = .timePassed
       default: continue
       }
@@ -214,7 +214,7 @@ struct APNsConnectionPoolTests {
       case .connect(let number):
         #expect(before.allSatisfy { $0.number < number && $0.phase == .open }, place)
         opening.insert(number)
-      case .rest(let seconds, let failsWaiting):
+      case .pause(let seconds, let failsWaiting):
         #expect(seconds > 0 && seconds <= 30, place)
         #expect(!failsWaiting || pool.connections.isEmpty, place)
       case .end(let numbers):

@@ -23,7 +23,7 @@ final class ScriptedAPNs: Sendable {
     struct State {
       var requests: [HTTP2ServerRequest] = []
       var now = Timestamp(milliseconds: 1_767_225_600_000)
-      var results: [UUID: APNsResult] = [:]
+      var results: [UUID: PushAnswer] = [:]
     }
     let state = Mutex(State())
   }
@@ -85,13 +85,13 @@ final class ScriptedAPNs: Sendable {
     return push.identifier
   }
 
-  func result(of identifier: UUID) async throws -> APNsResult {
+  func result(of identifier: UUID) async throws -> PushAnswer {
     try await eventually("the push has a result") { self.results[identifier] != nil }
     return results[identifier]!
   }
 
   /// Sends a push and waits for what comes of it.
-  func result() async throws -> APNsResult {
+  func result() async throws -> PushAnswer {
     try await result(of: send())
   }
 
@@ -108,7 +108,7 @@ final class ScriptedAPNs: Sendable {
   // MARK: What came of it
 
   var requests: [HTTP2ServerRequest] { shared.state.withLock(\.requests) }
-  var results: [UUID: APNsResult] { shared.state.withLock(\.results) }
+  var results: [UUID: PushAnswer] { shared.state.withLock(\.results) }
 
   func setClock(minutes: Double) {
     shared.state.withLock { $0.now = $0.now.advanced(bySeconds: minutes * 60) }

@@ -81,10 +81,10 @@ extension APNsSimulator {
 
 /// The results of the pushes that a test sent.
 final class SentPushes: Sendable {
-  private let state = Mutex<[UUID: [APNsResult]]>([:])
+  private let state = Mutex<[UUID: [PushAnswer]]>([:])
   private let count = Mutex(0)
 
-  var results: [UUID: [APNsResult]] { state.withLock { $0 } }
+  var results: [UUID: [PushAnswer]] { state.withLock { $0 } }
 
   func send(_ pushes: [Push], over client: APNsClient) {
     for push in pushes {
@@ -99,7 +99,7 @@ final class SentPushes: Sendable {
   @discardableResult
   func finish(
     sourceLocation: SourceLocation = #_sourceLocation
-  ) async throws -> [APNsResult] {
+  ) async throws -> [PushAnswer] {
     let wanted = count.withLock { $0 }
     try await eventually("each has a result") { self.results.count >= wanted }
     let all = self.results
@@ -108,12 +108,6 @@ final class SentPushes: Sendable {
   }
 }
 
-extension APNsResult {
-  var isAccepted: Bool {
-    if case .answered(200, _, _, _, _) = self { true } else { false }
-  }
-
-  var isUnknown: Bool {
-    if case .unknown = self { true } else { false }
-  }
+extension PushAnswer {
+  var isAccepted: Bool { next == .done }
 }

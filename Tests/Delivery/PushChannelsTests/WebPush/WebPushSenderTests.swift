@@ -45,11 +45,10 @@ struct WebPushSenderTests {
   }
 
   private func send(
-    _ message: WebPushMessage, with sender: WebPushSender, attempt: Int = 0,
-    refusedSince: Timestamp? = nil
-  ) async -> WebDeliveryResult {
+    _ message: WebPushMessage, with sender: WebPushSender, refusedSince: Timestamp? = nil
+  ) async -> PushAnswer {
     await withCheckedContinuation { continuation in
-      sender.send(message, attempt: attempt, random: 0, refusedSince: refusedSince) {
+      sender.send(message, refusedSince: refusedSince) {
         continuation.resume(returning: $0)
       }
     }
@@ -60,7 +59,7 @@ struct WebPushSenderTests {
     try await withService { service, browser, sender in
       let notification = Fixture.notification { $0.shouldBadge = true }
       let result = await send(try message(notification, to: browser, badge: 3), with: sender)
-      #expect(result.outcome == .delivered)
+      #expect(result.next == .done)
       let message = try #require(service.messages.first)
       #expect(message.faults == [])
       #expect(message.text == PushPayload(notification, badge: 3, reader: .apns).text)
@@ -77,7 +76,7 @@ struct WebPushSenderTests {
       _ = await send(try message(notification, to: browser), with: sender)
       let old = try message(
         notification, to: browser, issued: Timestamp.now.advanced(bySeconds: -3000))
-      _ = await send(old, with: sender, attempt: 4)
+      _ = await send(old, with: sender)
       #expect(service.messages.map { $0.headers["urgency"] } == ["normal", "normal"])
       try #require(service.messages.count == 2)
       let times = service.messages.compactMap { $0.headers["ttl"].flatMap { Int($0) } }
@@ -113,7 +112,7 @@ struct WebPushSenderTests {
           alert: String(repeating: "x", count: size), fields: ["title": .string("Mona")]
         ) { $0.desiredKeys = ["title"] }
         let result = await send(try message(notification, to: browser), with: sender)
-        #expect(result.outcome == .delivered, "\(result.detail)")
+        #expect(result.next == .done, "\(result.reason)")
       }
       let bodies = service.messages.map(\.body.count)
       #expect(bodies.allSatisfy { $0 <= 4096 }, "\(bodies)")
@@ -174,20 +173,17 @@ struct WebPushSenderTests {
       service.script([.init(status, headers, body: body)], for: browser)
       let result = await send(try message(Fixture.notification(), to: browser), with: sender)
       switch expected {
-      case .delivered: #expect(result.outcome == .delivered)
-      case .dropped: #expect(result.outcome == .dropDeviceToken(invalidSince: nil))
-      case .retried(let seconds): #expect(result.outcome == .retry(after: seconds, .device))
+      case .delivered: #expect(result.next == .done)
+      case .dropped: #expect(result.next == .dropDevice && result.invalidSince == nil)
+      case .retried(let seconds): #expect(result.isRetried(after: seconds))
       case .refused(let seconds):
-        #expect(result.outcome == .refuseDevice(retryAfter: seconds))
-      case .givenUp:
-        guard case .fault = result.outcome else {
-          Issue.record("\(result)")
-          return
-        }
+        #expect(result.next == .refuseDevice(.service) && result.firstDelay == seconds)
+      case .givenUp: #expect(result.next == .fault)
       }
-      #expect(result.detail.contains("answered \(status)"))
-      #expect(!result.detail.contains("\u{1b}"))
-      if status == 403 { #expect(result.detail.contains("VAPID")) }
+      #expect(result.status == status)
+      #expect(result.next == .done || result.reason.contains("answered \(status)"))
+      #expect(!result.reason.contains("\u{1b}"))
+      if status == 403 { #expect(result.reason.contains("VAPID")) }
     }
   }
 
@@ -195,15 +191,14 @@ struct WebPushSenderTests {
   func secondRefusal() async throws {
     try await withService { service, browser, sender in
       service.script(Array(repeating: .init(403), count: 2), for: browser)
-      for (age, outcome) in [
-        (86_000.0, DeliveryOutcome.refuseDevice(retryAfter: 0.5)),
-        (86_401.0, .dropDeviceToken(invalidSince: nil)),
+      for (age, next) in [
+        (86_000.0, PushAnswer.Next.refuseDevice(.service)), (86_401.0, .dropDevice),
       ] {
         let result = await send(
           try message(Fixture.notification(), to: browser), with: sender,
           refusedSince: Timestamp.now.advanced(bySeconds: -age))
-        #expect(result.outcome == outcome, "\(result)")
-        #expect(result.detail.contains("answered 403"))
+        #expect(result.next == next, "\(result)")
+        #expect(result.reason.contains("answered 403"))
       }
     }
   }
@@ -218,25 +213,8 @@ struct WebPushSenderTests {
       let date = format.string(from: Date.now.addingTimeInterval(1000))
       service.script([.init(503, [("retry-after", date)])], for: browser)
       let result = await send(try message(Fixture.notification(), to: browser), with: sender)
-      guard case .retry(let seconds, .device) = result.outcome else {
-        Issue.record("\(result)")
-        return
-      }
-      #expect((900...1000).contains(seconds))
-    }
-  }
-
-  @Test("delays grow with the attempts")
-  func growingDelays() async throws {
-    try await withService { service, browser, sender in
-      service.script(Array(repeating: .init(503), count: 3), for: browser)
-      var delays: [Double] = []
-      for attempt in 0..<3 {
-        let result = await send(
-          try message(Fixture.notification(), to: browser), with: sender, attempt: attempt)
-        if case .retry(let seconds, _) = result.outcome { delays.append(seconds) }
-      }
-      #expect(delays == [0.5, 1, 2])
+      #expect(result.next == .retry(.service, .device))
+      #expect((900...1000).contains(try #require(result.firstDelay)))
     }
   }
 
@@ -245,16 +223,16 @@ struct WebPushSenderTests {
     try await withService(time: 0.3) { service, browser, sender in
       service.script([.missing], for: browser)
       let silent = await send(try message(Fixture.notification(), to: browser), with: sender)
-      #expect(silent.outcome == .retry(after: 0.5, .device))
-      #expect(silent.detail.contains("did not answer in time"))
+      #expect(silent.isRetried(after: 0.5))
+      #expect(silent.reason.contains("did not answer in time"))
       await service.stop()
       let gone = await send(try message(Fixture.notification(), to: browser), with: sender)
-      #expect(gone.outcome == .retry(after: 0.5, .device))
+      #expect(gone.isRetried(after: 0.5))
     }
     try await withService(trusts: false) { service, browser, sender in
       let result = await send(try message(Fixture.notification(), to: browser), with: sender)
-      #expect(result.outcome == .retry(after: 0.5, .device))
-      #expect(result.detail.contains("cannot be trusted"))
+      #expect(result.isRetried(after: 0.5))
+      #expect(result.reason.contains("cannot be trusted"))
       #expect(service.messages.isEmpty)
     }
   }
@@ -267,9 +245,20 @@ struct WebPushSenderTests {
         Fixture.notification(), badge: nil, endpoint: try OutboundURL(endpoint),
         keys: try browser.keys, issued: .now)
       let result = await send(message, with: sender)
-      #expect(result.outcome == .retry(after: 0.5, .device))
-      #expect(result.detail.contains("not a public address"))
+      #expect(result.isRetried(after: 0.5))
+      #expect(result.reason.contains("not a public address"))
       #expect(service.messages.isEmpty)
     }
+  }
+}
+
+extension PushAnswer {
+  /// The seconds until the second attempt.
+  var firstDelay: Double? { delay(attempts: 0, pauses: 0, random: 0) }
+
+  /// Whether the message is sent again after this time, and only the device waits as long.
+  func isRetried(after seconds: Double) -> Bool {
+    guard case .retry(_, .device) = next else { return false }
+    return firstDelay == seconds
   }
 }

@@ -18,7 +18,7 @@ struct SimulatorProgramTests {
   /// Sends pushes one after the other and answers what came of each.
   private func send(
     _ devices: [String], to simulator: SimulatorProgram
-  ) async throws -> [APNsResult] {
+  ) async throws -> [PushAnswer] {
     func text(_ key: String) throws -> String { try #require(simulator.settings[key]?.string) }
     let pem = try String(contentsOfFile: text("keyFile"), encoding: .utf8)
     let loop = try EventLoop(name: "simulator-program-test")
@@ -29,7 +29,7 @@ struct SimulatorProgramTests {
         trust: .certificateFile(try text("authorityFile")), key: try ES256PrivateKey(pem: pem),
         keyID: try text("keyID"), teamID: try text("teamID")),
       loop: loop)
-    var results: [APNsResult] = []
+    var results: [PushAnswer] = []
     for device in devices {
       let push = Self.push(device)
       results.append(
@@ -79,20 +79,16 @@ struct SimulatorProgramTests {
       let devices = ["aa", "aa", "dd", "aa", "aa", "aa", "bb", "aa", "dd", "bb"]
       let results = try await send(devices, to: simulator)
       let told = results.map { result in
-        switch result {
-        case .answered(let status, let reason, let timestamp, _, let retryAfter):
-          [
-            "\(status)", reason, timestamp.map { "\($0.milliseconds)" },
-            retryAfter.map { "after \(Int($0))" },
-          ].compactMap(\.self).joined(separator: " ")
-        case .notSent: "not sent"
-        case .unknown: "unknown"
-        }
+        [
+          result.status.map { "\($0)" } ?? "\(result.reach)", result.code,
+          result.invalidSince.map { "\($0.milliseconds)" },
+          result.retryAfter.map { "after \(Int($0))" },
+        ].compactMap(\.self).joined(separator: " ")
       }
       #expect(
         told == [
           "200", "503 ServiceUnavailable after 2", "410 Unregistered 1700000000000",
-          "503 ServiceUnavailable after 2", "599 New", "200", "unknown", "429 TooManyRequests",
+          "503 ServiceUnavailable after 2", "599 New", "200", "unanswered", "429 TooManyRequests",
           "410 Unregistered 1700000000000", "200",
         ])
       let shown = try await simulator.accept(3)

@@ -14,11 +14,11 @@ extension APNsClient {
       break
     case .connect(let number):
       connect(number)
-    case .rest(let seconds, let failsWaiting):
+    case .pause(let seconds, let failsWaiting):
       if failsWaiting { failWaiting(reason) }
       loop.schedule(after: .seconds(seconds)) { [weak self] in
         guard let self else { return }
-        handle(.rested)
+        handle(.pauseEnded)
         pump()
       }
     case .lookAgain(let delay):
@@ -28,9 +28,8 @@ extension APNsClient {
     }
   }
 
-  /// Opens the connection that gets this number.
   private func connect(_ number: Int) {
-    events.connections += 1
+    changes.connections += 1
     do throws(HTTP2Error) {
       let connection = try HTTP2ClientConnection(configuration.connection, loop: loop) { event in
         self.handle(event, ofConnection: number)
@@ -43,7 +42,6 @@ extension APNsClient {
     scheduleIdleCheck()
   }
 
-  /// Handles an event of a connection.
   private func handle(_ event: HTTP2ClientConnection.Event, ofConnection number: Int) {
     switch event {
     case .opened(let limit):
@@ -69,7 +67,7 @@ extension APNsClient {
   ///
   /// - Parameter isOrderly: Whether no error ended the connection.
   private func ended(_ number: Int, isOrderly: Bool, reason: String) {
-    if pool.connections.contains(where: { $0.number == number }) { events.end = reason }
+    if pool.connections.contains(where: { $0.number == number }) { changes.lastEnd = reason }
     handle(.ended(number, isOrderly: isOrderly, random: random()), reason: reason)
   }
 
@@ -86,7 +84,7 @@ extension APNsClient {
   /// credential is accepted again.
   func refused(_ number: Int, reason: String) {
     guard pool.connections.contains(where: { $0.number == number }) else { return }
-    events.end = reason
+    changes.lastEnd = reason
     handle(.refused(number, random: random()), reason: reason)
     connections[number]?.close(.whenAnswered)
   }

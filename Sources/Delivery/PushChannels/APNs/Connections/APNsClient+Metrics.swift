@@ -18,9 +18,23 @@ extension APNsClient {
     public internal(set) var accepted = 0
     /// The number of pushes that APNs answered with a status other than 200.
     public internal(set) var rejected = 0
-    /// The number of pushes that ended with ``APNsResult/notSent(_:)``.
+    /// The number of pushes that ended with ``PushAnswer/notSent(_:)``.
     public internal(set) var notSent = 0
-    /// The number of pushes that ended with ``APNsResult/unknown(_:)``, without an answer.
+    /// The number of pushes that ended with ``PushAnswer/unanswered(_:)``, without an answer.
     public internal(set) var unknown = 0
+
+    /// Adds the changes of the numbers, and takes over the state of the connections.
+    mutating func add(_ changes: Self) {
+      waiting += changes.waiting
+      inFlight += changes.inFlight
+      connections += changes.connections
+      accepted += changes.accepted
+      rejected += changes.rejected
+      notSent += changes.notSent
+      unknown += changes.unknown
+      isConnected = changes.isConnected
+      openConnections = changes.openConnections
+      lastEnd = changes.lastEnd ?? lastEnd
+    }
   }
 }

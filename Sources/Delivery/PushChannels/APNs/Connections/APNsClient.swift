@@ -9,13 +9,13 @@ import HTTP2Transport
 /// send pushes for several topics.
 ///
 /// When a connection ends, the client sends the pushes that APNs certainly did not process again,
-/// up to three attempts. Other pushes on the connection end with ``APNsResult/unknown(_:)``. If no
-/// connection can be opened, waiting pushes end with ``APNsResult/notSent(_:)``. A push that APNs
+/// up to three attempts. Other pushes on the connection end with ``PushAnswer/unanswered(_:)``. If no
+/// connection can be opened, waiting pushes end with ``PushAnswer/notSent(_:)``. A push that APNs
 /// refuses because its provider token has expired is repeated once, if another token is available.
 ///
 /// ```swift
 /// let client = APNsClient(configuration, loop: loop)
-/// client.send(push) { result in … }
+/// client.send(push) { answer in … }
 /// await client.close()
 /// ```
 ///
@@ -23,14 +23,11 @@ import HTTP2Transport
 /// `@unchecked Sendable`: the intake has a lock of its own, and only the event loop's thread uses
 /// the other variables.
 public final class APNsClient: @unchecked Sendable {
-  /// The callback of a push. The client calls it once.
-  public typealias Completion = @Sendable (APNsResult) -> Void
+  /// The callback of a push. The client calls it once, with an answer without topic and payload.
+  public typealias Completion = @Sendable (PushAnswer) -> Void
 
-  /// The address, authentication and limits.
   let configuration: Configuration
-  /// The event loop of the connections.
   let loop: EventLoop
-  /// The clock for provider tokens.
   let clock: @Sendable () -> Timestamp
   /// The source of numbers in 0 ..< 1 for the random part of delays.
   let random: @Sendable () -> Double
@@ -42,13 +39,12 @@ public final class APNsClient: @unchecked Sendable {
   var pool: APNsConnectionPool
   /// The pushes that wait for a connection or a free stream.
   var queue = FIFO<PushItem>()
-  /// The changes since the metrics were last published.
-  var events = LoopEvents()
+  /// The changes since the metrics were last published. The numbers may be negative.
+  var changes = Metrics()
   /// Whether a run of ``pump()`` is scheduled at the loop by ``schedulePump()``.
   var isPumpScheduled = false
   /// Whether a run of ``pump()`` after a delay is scheduled.
   var isLookScheduled = false
-  /// Whether a check for idle connections is scheduled.
   var isIdleCheckScheduled = false
   /// All connections by their numbers: those that take pushes, those that are being opened, and
   /// those that only wait for answers before they close.
@@ -99,7 +95,7 @@ public final class APNsClient: @unchecked Sendable {
   public var waitingCount: Int { metrics.waiting }
 
   /// Closes the connections when all sent pushes are answered, after ``Configuration/closeTimeout``
-  /// at the latest. Waiting and later pushes end with ``APNsResult/notSent(_:)``. When the method
+  /// at the latest. Waiting and later pushes end with ``PushAnswer/notSent(_:)``. When the method
   /// returns, the completions of all earlier pushes have been called.
   public func close() async {
     await withCheckedContinuation { continuation in

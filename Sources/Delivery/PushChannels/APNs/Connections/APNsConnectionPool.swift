@@ -14,12 +14,11 @@
 ///   open.
 /// - The *proof* of a connection is the answer with which APNs accepts its credential. A connection
 ///   that ends after its proof is replaced as soon as a push waits. If a connection ends before its
-///   proof, the pool *rests*: it opens no connection for a delay, which grows with each failure
-///   (``RetryPolicy/reconnect``).
+///   proof, the pool *pauses*: it opens no connection for a delay, which grows with each failure
+///   (``PushRetryPolicy/reconnect``).
 struct APNsConnectionPool: Sendable, Hashable {
   /// The limits of the pool.
   struct Limits: Sendable, Hashable {
-    /// The greatest number of connections.
     var connections = 4
     /// The time for which all connections must have been full before the pool opens another.
     var fullness: Duration = .milliseconds(50)
@@ -35,9 +34,7 @@ struct APNsConnectionPool: Sendable, Hashable {
     case waiting(Int)
     /// The connection is open, with at most `limit` concurrent requests.
     case opened(Int, limit: Int)
-    /// APNs changed the maximum number of concurrent requests.
     case limitChanged(Int, limit: Int)
-    /// A push is sent on the connection.
     case sent(Int)
     /// A push ended, with the HTTP status of its answer; `nil` if there was no answer.
     case finished(Int, status: Int?)
@@ -48,8 +45,8 @@ struct APNsConnectionPool: Sendable, Hashable {
     /// APNs announced the end without an error code, or closed the connection cleanly. `random` is
     /// a number in 0 ..< 1 for the random part of the delay before the next connection.
     case ended(Int, isOrderly: Bool, random: Double)
-    /// The delay of ``Action/rest(seconds:failsWaiting:)`` has passed.
-    case rested
+    /// The delay of ``Action/pause(seconds:failsWaiting:)`` has passed.
+    case pauseEnded
     /// Some time has passed. The pool looks for idle connections.
     case timePassed
     /// The client closes. The pool ignores all later events.
@@ -58,13 +55,11 @@ struct APNsConnectionPool: Sendable, Hashable {
 
   /// An action that the client must perform.
   enum Action: Sendable, Hashable {
-    /// Nothing is to be done.
     case none
-    /// Open a connection with this number.
     case connect(Int)
-    /// Report ``Event/rested`` after this many seconds. The pool opens no connection before. If
+    /// Report ``Event/pauseEnded`` after this many seconds. The pool opens no connection before. If
     /// `failsWaiting` is true, answer the waiting pushes as not sent.
-    case rest(seconds: Double, failsWaiting: Bool)
+    case pause(seconds: Double, failsWaiting: Bool)
     /// Report ``Event/waiting(_:)`` again after this time.
     case lookAgain(after: Duration)
     /// Close these connections when their pushes are answered.
@@ -76,26 +71,22 @@ struct APNsConnectionPool: Sendable, Hashable {
   /// A server may close connections before their proof for reasons of its own.
   private static let toleratedOrderlyEnds = 3
 
-  /// The limits.
   let limits: Limits
   /// The connections that take pushes, and those that are being opened, in the order of their
   /// numbers.
   private(set) var connections: [APNsConnection] = []
-  /// Whether the pool is closed.
   private(set) var isClosed = false
   /// Whether the pool waits before it connects again.
-  private(set) var isResting = false
-  /// The number of the last connection.
+  private(set) var isPaused = false
   private var lastNumber = 0
   /// The number of failures since the last proof: connections that ended, or were refused, before
   /// their proof.
   private var failures = 0
   /// The time since which all connections have been full while pushes wait, in nanoseconds. `nil`
-  /// if no push waits. Also `nil` while a connection has no proof, while the pool rests, and at the
+  /// if no push waits. Also `nil` while a connection has no proof, while the pool pauses, and at the
   /// maximum number of connections.
   private var fullSince: Int64?
 
-  /// Creates a pool without connections.
   init(limits: Limits = Limits()) {
     self.limits = limits
   }
@@ -135,13 +126,13 @@ struct APNsConnectionPool: Sendable, Hashable {
       if isProof { failures = 0 }
     case .refused(let number, let random):
       guard let connection = remove(number) else { return .none }
-      if connection.phase != .open { return rest(random: random, failsWaiting: true) }
+      if connection.phase != .open { return pause(random: random, failsWaiting: true) }
     case .ended(let number, let isOrderly, let random):
       guard let connection = remove(number), connection.phase != .open else { return .none }
-      return rest(
+      return pause(
         random: random, failsWaiting: !isOrderly || failures >= Self.toleratedOrderlyEnds)
-    case .rested:
-      isResting = false
+    case .pauseEnded:
+      isPaused = false
     case .timePassed:
       return endIdle(at: now)
     case .close:
@@ -154,7 +145,7 @@ struct APNsConnectionPool: Sendable, Hashable {
   /// Decides whether the waiting pushes need another connection. Returns the action: open one,
   /// report again when ``Limits/fullness`` will have passed, or none.
   private mutating func look(waiting count: Int, at now: Int64) -> Action {
-    guard count > 0, !isResting else {
+    guard count > 0, !isPaused else {
       fullSince = nil
       return .none
     }
@@ -170,7 +161,6 @@ struct APNsConnectionPool: Sendable, Hashable {
     return rest > 0 ? .lookAgain(after: .nanoseconds(rest)) : connect()
   }
 
-  /// Adds a connection, and returns the action that opens it.
   private mutating func connect() -> Action {
     fullSince = nil
     lastNumber += 1
@@ -178,13 +168,13 @@ struct APNsConnectionPool: Sendable, Hashable {
     return .connect(lastNumber)
   }
 
-  /// Begins a rest: a delay before the next connection. Waiting pushes fail if `failsWaiting` is
+  /// Begins a pause: a delay before the next connection. Waiting pushes fail if `failsWaiting` is
   /// true and no connection is left.
-  private mutating func rest(random: Double, failsWaiting: Bool) -> Action {
+  private mutating func pause(random: Double, failsWaiting: Bool) -> Action {
     defer { failures += 1 }
-    isResting = true
-    return .rest(
-      seconds: RetryPolicy.reconnect.delay(attempt: failures, random: random),
+    isPaused = true
+    return .pause(
+      seconds: PushRetryPolicy.reconnect.delay(attempt: failures, random: random),
       failsWaiting: failsWaiting && connections.isEmpty)
   }
 

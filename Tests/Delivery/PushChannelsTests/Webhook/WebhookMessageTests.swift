@@ -8,42 +8,40 @@ import Testing
 @testable import PushChannels
 
 @Suite(.enabled(if: Python.isInstalled))
-struct WebhookSenderTests {
+struct WebhookMessageTests {
   private let secret = WebhookSecret.random()
 
   private func send(
-    _ notification: SubscriptionNotification, to url: String, with sender: WebhookSender,
-    signedWith secret: WebhookSecret? = nil, attempt: Int = 0
-  ) async throws -> WebDeliveryResult {
+    _ notification: SubscriptionNotification, to url: String, over client: HTTPClient,
+    signedWith secret: WebhookSecret? = nil
+  ) async throws -> PushAnswer {
     let message = WebhookMessage(
       notification, badge: nil, url: try Fixture.url(url), webhook: "hook-1")
     return await withCheckedContinuation { continuation in
-      sender.send(
-        message, signedWith: secret ?? self.secret, attempt: attempt, random: 0
-      ) {
+      message.send(over: client, signedWith: secret ?? self.secret) {
         continuation.resume(returning: $0)
       }
     }
   }
 
   private func withReceiver(
-    _ statuses: [Int] = [], _ body: (WebhookReceiver, WebhookSender) async throws -> Void
+    _ statuses: [Int] = [], _ body: (WebhookReceiver, HTTPClient) async throws -> Void
   ) async throws {
     let receiver = try await WebhookReceiver(secret: secret.text, statuses: statuses)
     defer { receiver.stop() }
     try await Fixture.withClient { client in
-      try await body(receiver, WebhookSender(client: client))
+      try await body(receiver, client)
     }
   }
 
   @Test("gets what the web courier gives, with a signature that the library for Python takes")
   func arrives() async throws {
-    try await withReceiver { receiver, sender in
+    try await withReceiver { receiver, client in
       let notification = Fixture.notification(fields: ["title": .string("Grüße ☃")]) {
         $0.desiredKeys = ["title"]
       }
-      let result = try await send(notification, to: receiver.url, with: sender)
-      #expect(result.outcome == .delivered)
+      let result = try await send(notification, to: receiver.url, over: client)
+      #expect(result.next == .done)
       let message = try #require(receiver.messages.first)
       #expect(message["verified"] == true, "\(message.text)")
       let payload = PushPayload(notification, badge: nil, reader: .courier)
@@ -59,26 +57,26 @@ struct WebhookSenderTests {
 
   @Test("a repeat has the same ID and a signature of its own time")
   func repeats() async throws {
-    try await withReceiver([500]) { receiver, sender in
+    try await withReceiver([500]) { receiver, client in
       let notification = Fixture.notification()
-      let first = try await send(notification, to: receiver.url, with: sender)
-      #expect(first.outcome == .retry(after: 0.5, .device))
-      let second = try await send(notification, to: receiver.url, with: sender, attempt: 1)
-      #expect(second.outcome == .delivered)
+      let first = try await send(notification, to: receiver.url, over: client)
+      #expect(first.isRetried(after: 0.5))
+      let second = try await send(notification, to: receiver.url, over: client)
+      #expect(second.next == .done)
       let messages = receiver.messages
       #expect(messages.map { $0["verified"] } == [true, true])
       #expect(messages[0]["id"] == messages[1]["id"])
       let other = Fixture.notification(subscriptionID: "other")
-      _ = try await send(other, to: receiver.url, with: sender)
+      _ = try await send(other, to: receiver.url, over: client)
       #expect(receiver.messages[2]["id"] != messages[0]["id"])
     }
   }
 
   @Test("signed with another secret is not taken by the receiver's library")
   func forged() async throws {
-    try await withReceiver { receiver, sender in
+    try await withReceiver { receiver, client in
       _ = try await send(
-        Fixture.notification(), to: receiver.url, with: sender, signedWith: .random())
+        Fixture.notification(), to: receiver.url, over: client, signedWith: .random())
       #expect(receiver.messages.first?["verified"] == false)
     }
   }
@@ -87,16 +85,17 @@ struct WebhookSenderTests {
   func outcomes() async throws {
     let retried = [301, 307, 400, 401, 403, 404, 408, 413, 500, 502, 503]
     let statuses = [200, 201, 204, 410] + retried + [429]
-    try await withReceiver(statuses) { receiver, sender in
+    try await withReceiver(statuses) { receiver, client in
       for status in statuses {
-        let result = try await send(Fixture.notification(), to: receiver.url, with: sender)
+        let result = try await send(Fixture.notification(), to: receiver.url, over: client)
         switch status {
-        case 200...299: #expect(result.outcome == .delivered)
-        case 410: #expect(result.outcome == .dropDeviceToken(invalidSince: nil))
-        case 429: #expect(result.outcome == .retry(after: 7.5, .device))
-        default: #expect(result.outcome == .retry(after: 0.5, .device), "\(status)")
+        case 200...299: #expect(result.next == .done)
+        case 410: #expect(result.next == .dropDevice && result.invalidSince == nil)
+        case 429: #expect(result.isRetried(after: 7.5))
+        default: #expect(result.isRetried(after: 0.5), "\(status)")
         }
-        #expect(result.detail.contains("answered \(status)"))
+        #expect(result.status == status)
+        #expect(result.next == .done || result.reason.contains("answered \(status)"))
       }
       #expect(receiver.messages.count == statuses.count)
     }
