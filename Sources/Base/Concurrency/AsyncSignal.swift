@@ -8,7 +8,6 @@ import Synchronization
 package final class AsyncSignal: Sendable {
   /// The state under the lock.
   private struct State {
-    /// Whether a signal is kept.
     var isSignalled = false
     /// The waiting task; `nil` if none waits.
     var waiter: CheckedContinuation<Void, Never>?

@@ -4,7 +4,6 @@ import StoreModel
 /// The parts of a store that the dispatcher uses. The dispatcher matches committed changes against
 /// subscriptions.
 public struct DispatchStore: Sendable {
-  /// The databases, for their addresses.
   let databases: DatabaseService
   /// The committed changes, and the writes of their effects.
   public var outbox: any OutboxStore

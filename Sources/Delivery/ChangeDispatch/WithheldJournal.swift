@@ -12,12 +12,9 @@ final class WithheldJournal: Sendable {
     var oldest = 0
   }
 
-  /// The greatest number of notifications.
   private let capacity: Int
-  /// The state.
   private let state = Mutex(State())
 
-  /// Creates an empty journal.
   init(capacity: Int) {
     self.capacity = capacity
   }
@@ -27,7 +24,6 @@ final class WithheldJournal: Sendable {
     state.withLock { Array($0.latest[$0.oldest...] + $0.latest[..<$0.oldest]) }
   }
 
-  /// Adds notifications. In a full journal, they replace the oldest ones.
   func add(_ withheld: [WithheldNotification]) {
     guard !withheld.isEmpty else { return }
     state.withLock { state in

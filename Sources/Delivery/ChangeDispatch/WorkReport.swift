@@ -6,7 +6,6 @@ import StoreModel
 public struct WorkReport: Sendable, Hashable, CustomStringConvertible {
   /// The value of a field.
   public enum Value: Sendable, Hashable {
-    /// A text.
     case text(String)
     /// An integer: a count or an ID.
     case count(Int)
@@ -29,7 +28,6 @@ public struct WorkReport: Sendable, Hashable, CustomStringConvertible {
   /// The fields in the order of display.
   public var fields: [Field]
 
-  /// Creates a line.
   init(_ message: String, _ fields: KeyValuePairs<String, Value>, isRoutine: Bool = false) {
     self.message = message
     self.isRoutine = isRoutine
@@ -53,10 +51,8 @@ extension WorkReport.Value: CustomStringConvertible {
 }
 
 extension WorkReport.Value {
-  /// Returns the value of a field with an error.
   static func cause(_ error: any Error) -> Self { .text("\(error)") }
 
-  /// Returns the value of a field with the ID of a database.
   static func database(_ database: DatabaseID) -> Self { .count(Int(database.rawValue)) }
 }
 

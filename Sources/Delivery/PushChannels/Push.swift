@@ -85,7 +85,6 @@ public struct Push: Sendable, Hashable {
   /// The `:path` of the request.
   public var path: String { Self.pathPrefix + deviceToken }
 
-  /// The path before the device token.
   static let pathPrefix = "/3/device/"
 
   /// The `apns-expiration`: whole seconds since 1970, rounded up.

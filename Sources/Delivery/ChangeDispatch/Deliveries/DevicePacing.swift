@@ -12,29 +12,24 @@ struct DevicePacing {
   /// The greatest number of devices that are remembered. Other devices get their pushes without a
   /// delay.
   let capacity: Int
-  /// The remembered devices, by token.
   private var devices: [String: Device] = [:]
   /// The time at which devices that need no delay were last removed.
   private var lastCleaning = Timestamp(milliseconds: 0)
 
   /// The earliest times of the next pushes to one device.
   private struct Device {
-    /// The earliest time of the next silent push.
     var nextSilent = Timestamp(milliseconds: .min)
-    /// The earliest time of the next push of any kind.
     var next = Timestamp(milliseconds: .min)
 
     /// Whether the device may get any push now, so that it need not be remembered.
     func isForgettable(at now: Timestamp) -> Bool { nextSilent <= now && next <= now }
   }
 
-  /// Creates a record without devices.
   init(silentInterval: Double, capacity: Int) {
     self.silentInterval = silentInterval
     self.capacity = capacity
   }
 
-  /// The number of remembered devices.
   var count: Int { devices.count }
 
   /// Returns the time until which a due delivery must wait, with the reason for the delay. `nil`

@@ -18,18 +18,14 @@ struct BatchFirings {
   private let changes: [Change]
   /// The subscription version of the database at the commit of each change.
   private let versions: [Int64]
-  /// The index of the database.
   private let index: SubscriptionIndex
   /// The slots of the firings of each matched change; empty for a change whose firings were
   /// requested.
   private var matched: [[Int32]] = []
   /// The index, in the batch, of the first change in ``matched``.
   private var first = 0
-  /// The index, in the batch, of the next change to request.
   private var next = 0
-  /// The number of changes to match next.
   private var groupSize = MatchGroup.size
-  /// The work that the subscribers cause in this batch.
   private var load: SubscriberLoad
 
   /// Creates the firings of a batch. Nothing is matched yet.

@@ -5,11 +5,9 @@ import StoreModel
 /// The matching index of one database, or of one part of a divided database. The store has a list
 /// of the changes of subscriptions; the index knows its position in this list.
 struct DatabaseIndex: Sendable {
-  /// The index.
   private(set) var index = SubscriptionIndex()
   /// The position up to which subscription changes were applied.
   private(set) var position = SubscriptionPosition.beginning
-  /// The number of batches that were dispatched with the index.
   private var batches = 0
 
   /// The index learns from one batch of this many. Learning costs as much as some dozens of
@@ -18,7 +16,6 @@ struct DatabaseIndex: Sendable {
   /// The estimated memory in bytes that the size of the index does not include.
   private static let ownBytes = 8_192
 
-  /// The approximate memory in bytes.
   var bytes: Int { Self.ownBytes + index.bytes }
 
   /// Applies subscription changes. The caller passes all changes since ``position``, in order.

@@ -7,7 +7,6 @@ import StoreModel
 /// each. ``take(atMost:)`` returns them as subscriptions. A firing is *settled* if an earlier
 /// transaction has written its notification.
 struct Firings {
-  /// The index to which the slots belong.
   private let index: SubscriptionIndex
   /// The slots of all firings, sorted by key.
   private let slots: [Int32]
@@ -26,7 +25,6 @@ struct Firings {
     }
   }
 
-  /// Whether no firings are left to take.
   var isEmpty: Bool { taken == slots.count }
 
   /// Removes and returns the next firings, with their content numbers

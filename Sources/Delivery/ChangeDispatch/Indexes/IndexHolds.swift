@@ -5,7 +5,6 @@ import StoreModel
 struct IndexHolds {
   /// A caller that waits for an index.
   private struct Waiter {
-    /// The number of the caller.
     var number: Int
     /// Resumes the caller. The argument says whether the caller has the index now.
     var resume: (Bool) -> Void
@@ -13,7 +12,6 @@ struct IndexHolds {
 
   /// The waiting callers of each index in use. An index that is not in use has no element.
   private var waiters: [DatabasePart: [Waiter]] = [:]
-  /// The number of the last waiting caller.
   private var lastNumber = 0
 
   /// Marks an index as in use, and returns true. If it is in use already, returns false.

@@ -20,11 +20,9 @@ struct SubscriberLoad {
   private let costLimit: Int
   /// The subscribers who were deferred before the batch, or exceeded the limit in it.
   private(set) var deferred: SubscriberSet
-  /// The number of firings of all subscribers in the batch so far.
   private var total = 0
   /// The number of counted firings of each subscriber since ``total`` exceeded the limit.
   private var counts: [UInt32: Int] = [:]
-  /// The matching cost of the batch so far.
   private var totalCost = 0
   /// The matching cost of each subscriber since ``totalCost`` exceeded the limit.
   private var costs: [UInt32: Int] = [:]

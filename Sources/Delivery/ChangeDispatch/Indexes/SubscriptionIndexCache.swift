@@ -17,14 +17,11 @@ struct SubscriptionIndexCache: Sendable {
   let limit: Int
   /// The memory of all indexes in bytes, those in use included.
   private(set) var bytes = 0
-  /// The number of indexes that were evicted.
   private(set) var evictions = 0
   /// The indexes, those in use included.
   private var places: [DatabasePart: Place] = [:]
-  /// The number of times that an index was returned to the cache.
   private var uses: UInt64 = 0
 
-  /// Creates an empty cache.
   init(limit: Int) {
     self.limit = limit
   }

@@ -12,27 +12,22 @@ import Synchronization
 final class SubscriptionIndexes: Sendable {
   /// The counters and sizes of the indexes.
   struct Metrics: Sendable, Hashable {
-    /// The number of indexes in memory.
     var count = 0
     /// Their approximate memory in bytes.
     var bytes = 0
     /// The number of indexes that were read from the store.
     var loads = 0
-    /// The seconds that the reading took.
     var loadSeconds = 0.0
-    /// The number of indexes that were evicted.
     var evictions = 0
   }
 
   /// The state under the lock.
   private struct State {
-    /// The indexes.
     var cache: SubscriptionIndexCache
     /// The record of the indexes in use, and of the callers that wait for them.
     var holds = IndexHolds()
     /// The number of indexes that were read from the store.
     var loads = 0
-    /// The time that the reading took.
     var loadTime = Duration.zero
   }
 
@@ -40,11 +35,8 @@ final class SubscriptionIndexes: Sendable {
   /// the store and the index.
   static let pieceSize = 1_000
 
-  /// The subscription changes of the store.
   private let store: any SubscriptionFeed
-  /// The number of subscriptions that one call reads from the store.
   private let pieceSize: Int
-  /// The state.
   private let state: Mutex<State>
 
   /// Creates the set of indexes, empty.
@@ -56,7 +48,6 @@ final class SubscriptionIndexes: Sendable {
     state = Mutex(State(cache: SubscriptionIndexCache(limit: limit)))
   }
 
-  /// The counters and sizes.
   var metrics: Metrics {
     state.withLock { state in
       Metrics(

@@ -15,13 +15,11 @@ import Synchronization
 final class ChangeHandover: Sendable {
   /// The state under the lock.
   private struct State {
-    /// The schedule of the lanes.
     var schedule: LaneSchedule
     /// The signals of lanes that keep changes back and wait for further ones.
     var sleepers: [DatabasePart: AsyncSignal] = [:]
   }
 
-  /// The state.
   private let state: Mutex<State>
   /// The signal that wakes ``nextTask()``, because there may be a task.
   private let signal = AsyncSignal()
@@ -48,7 +46,6 @@ final class ChangeHandover: Sendable {
     signal.signal()
   }
 
-  /// Waits for the next task, and returns it.
   func nextTask() async -> LaneSchedule.Task {
     while true {
       let task = update { $0.next() }
@@ -115,7 +112,6 @@ final class ChangeHandover: Sendable {
     signal.signal()
   }
 
-  /// Whether a lane has work or is being served.
   func isOpen(_ part: DatabasePart) -> Bool { state.withLock { $0.schedule.isOpen(part) } }
   /// Removes a lane's changes from memory, because another server may dispatch them.
   func doubtLease(of part: DatabasePart) { update { $0.doubtLease(of: part) } }
@@ -170,10 +166,8 @@ final class ChangeHandover: Sendable {
     settlement.becomeTrue()
   }
 
-  /// Whether the handover was stopped.
   var isStopped: Bool { state.withLock { $0.schedule.isStopped } }
 
-  /// The number of changes that wait in memory.
   var waitingCount: Int { state.withLock { $0.schedule.waitingCount } }
 
   /// Changes the schedule. If no work is left, resumes the callers of ``settled()``.

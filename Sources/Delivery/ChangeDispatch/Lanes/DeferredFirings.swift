@@ -15,9 +15,7 @@ struct DeferredFirings {
   /// A change with its firings.
   struct Change {
     var entry: OutboxEntry
-    /// The firings to log.
     var firings: Firings
-    /// Whether the change is skipped.
     var isSkipped: Bool
   }
 
@@ -26,11 +24,9 @@ struct DeferredFirings {
   /// The number of firings for which the same holds.
   private static let firingsOfStep = 1 << 16
 
-  /// The changes that are not matched yet.
   private var unmatched: [DeferredWork.Change]
   /// The number of newest entries that the subscriber's log keeps.
   private let entryLimit: Int
-  /// The subscriptions of the subscriber.
   private let index: SubscriptionIndex
   /// The slots of the subscriptions that fire once.
   private let once: Set<Int32>
@@ -95,7 +91,6 @@ struct DeferredFirings {
         isSkipped: isSkipped))
   }
 
-  /// Whether no change is left.
   var isEmpty: Bool { changes.isEmpty && unmatched.isEmpty }
 
   /// Removes the changes of the next transaction, or those of their firings that fit, and returns

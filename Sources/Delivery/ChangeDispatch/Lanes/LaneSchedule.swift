@@ -18,9 +18,7 @@ struct LaneSchedule {
     /// List these databases again, after a commit with an unknown outcome. The caller first makes a
     /// write. After the write, the outcome of that commit is known.
     case listAgain
-    /// Begin to serve this lane.
     case serve(DatabasePart)
-    /// The schedule was stopped: end the loop.
     case stop
   }
 
@@ -37,7 +35,6 @@ struct LaneSchedule {
     /// Store the dispatch of the changes that the lane keeps back, then stop serving the lane for
     /// now. Other lanes wait.
     case yield
-    /// There is no work left. The lane is no longer served.
     case done
     /// The schedule was stopped: store the dispatch of the changes that the lane keeps back, and
     /// end.
@@ -48,11 +45,8 @@ struct LaneSchedule {
   fileprivate struct Lane {
     /// The changes that wait in memory, in the order of their commits.
     var waiting: [OutboxEntry] = []
-    /// The size of these changes in bytes.
     var waitingBytes = 0
-    /// Whether the lane must read the outbox.
     var isBehind = false
-    /// Whether a task serves the lane.
     var isServed = false
     /// The number of batches since the present task began to serve the lane.
     var turns = 0
@@ -73,21 +67,14 @@ struct LaneSchedule {
   private static let byteCapacity = 64 << 20
   /// The greatest number of lanes that are served at once, at least 1.
   let laneLimit: Int
-  /// The number of changes that wait in memory.
   private(set) var waitingCount = 0
-  /// The size of the changes that wait in memory in bytes.
   private var waitingBytes = 0
-  /// Whether the schedule was stopped.
   private(set) var isStopped = false
   /// Whether a caller waits until everything is dispatched.
   var hasWaitingCaller = false
-  /// The lanes that have work or are being served.
   private var lanes: [DatabasePart: Lane] = [:]
-  /// The lanes that wait to be served, in order.
   private var queue: [DatabasePart] = []
-  /// The number of lanes that are being served.
   private var servedCount = 0
-  /// The state of the listing of the outbox.
   private var listing = Listing.due
   /// The state after a commit with an unknown outcome.
   private var doubt = Doubt.none
@@ -104,7 +91,6 @@ struct LaneSchedule {
     isStopped || (lanes.isEmpty && listing == .done && doubt == .none)
   }
 
-  /// Whether a lane must read the outbox.
   func isBehind(_ part: DatabasePart) -> Bool { lanes[part]?.isBehind ?? false }
 
   /// Adds the changes of a commit. A lane that is behind, or has no capacity, does not store them
@@ -220,7 +206,6 @@ struct LaneSchedule {
     queue.append(part)
   }
 
-  /// Whether a lane has work or is being served.
   func isOpen(_ part: DatabasePart) -> Bool { lanes[part] != nil }
 
   /// Removes the lane's changes from memory, because another server may dispatch them. The lane
@@ -256,19 +241,16 @@ struct LaneSchedule {
     dropChanges(of: part)
   }
 
-  /// Stops the schedule.
   mutating func stop() {
     isStopped = true
   }
 
-  /// Creates a lane and adds it to the queue, if it does not exist yet.
   private mutating func open(_ part: DatabasePart) {
     guard lanes[part] == nil else { return }
     lanes[part] = Lane()
     queue.append(part)
   }
 
-  /// Removes a served lane, with its changes in memory.
   private mutating func close(_ part: DatabasePart) {
     guard let lane = lanes.removeValue(forKey: part), lane.isServed else { return }
     servedCount -= 1
@@ -276,7 +258,6 @@ struct LaneSchedule {
     waitingBytes -= lane.waitingBytes
   }
 
-  /// Makes a lane fall behind, and removes its changes from memory.
   private mutating func dropChanges(of part: DatabasePart) {
     waitingCount -= lanes[part]?.waiting.count ?? 0
     waitingBytes -= lanes[part]?.waitingBytes ?? 0
@@ -314,7 +295,6 @@ extension LaneSchedule.Lane {
     return batch
   }
 
-  /// Makes the lane fall behind, and removes its changes from memory.
   fileprivate mutating func drop() {
     isBehind = true
     waiting = []

@@ -5,13 +5,9 @@ import StoreModel
 /// limited number of firings: pairs of a change and a subscription that matches it. Their encoded
 /// notifications have a limited size. The collector is a value.
 struct PendingTransaction {
-  /// The changes of the transaction.
   private(set) var changes: [MatchedChange]
-  /// The number of firings of the changes.
   private(set) var firingCount = 0
-  /// The size of the encoded notifications in bytes.
   private var byteCount = 0
-  /// The greatest number of firings in one transaction.
   private let limit: Int
   /// The size in bytes after which a transaction gets no further firing.
   private let byteLimit: Int
@@ -65,7 +61,6 @@ struct PendingTransaction {
     return removeAll()
   }
 
-  /// Empties the transaction, and returns its changes.
   private mutating func removeAll() -> [MatchedChange] {
     defer {
       changes = []

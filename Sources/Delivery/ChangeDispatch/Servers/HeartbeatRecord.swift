@@ -8,7 +8,6 @@ struct HeartbeatRecord {
   /// The time at which each server's last heartbeat was received.
   private var latest: [ServerID: ContinuousClock.Instant] = [:]
 
-  /// Records a heartbeat of a server.
   mutating func note(_ server: ServerID, at now: ContinuousClock.Instant) {
     latest[server] = now
   }
@@ -18,7 +17,6 @@ struct HeartbeatRecord {
     latest = [:]
   }
 
-  /// Forgets all servers except these.
   mutating func keep(_ servers: Set<ServerID>) {
     latest = latest.filter { servers.contains($0.key) }
   }

@@ -3,10 +3,8 @@ import StoreModel
 /// The leases of this server: the databases, and parts of divided databases, that it dispatches.
 /// Each lease has the time of its last work. `HeldLeases` is a value.
 struct HeldLeases {
-  /// The time of the last work of each lease.
   private var lastUses: [DatabasePart: ContinuousClock.Instant] = [:]
 
-  /// The number of leases.
   var count: Int { lastUses.count }
 
   /// Sets the time of the last work of a lease, and adds the lease if it is missing.
@@ -14,12 +12,10 @@ struct HeldLeases {
     lastUses[part] = now
   }
 
-  /// Removes a lease.
   mutating func end(_ part: DatabasePart) {
     lastUses[part] = nil
   }
 
-  /// Removes all leases, and returns their number.
   mutating func endAll() -> Int {
     defer { lastUses = [:] }
     return lastUses.count

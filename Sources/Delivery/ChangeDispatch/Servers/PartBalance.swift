@@ -15,7 +15,6 @@ import StoreModel
 struct PartBalance {
   /// The actions after a look at the leases.
   struct Plan: Equatable {
-    /// The parts to take.
     var taken: [FreePart] = []
     /// The parts to release, so that other servers can take them.
     var released: [DatabasePart] = []
@@ -34,7 +33,6 @@ struct PartBalance {
   /// takes it.
   static let heldLooks = 20...4_000
 
-  /// The servers at the last look.
   private var servers: Set<ServerID> = []
   /// The number of looks since the set of servers last changed.
   private var looks = 0
@@ -76,7 +74,6 @@ struct PartBalance {
     return plan
   }
 
-  /// Adds the actions for one database to the plan.
   private mutating func add(
     _ leases: [PartLease], of database: DatabaseID, for server: ServerID, to plan: inout Plan
   ) {

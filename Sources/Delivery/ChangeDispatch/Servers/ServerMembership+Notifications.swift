@@ -11,7 +11,6 @@ extension ServerMembership {
     /// The announcements that came as notifications since the table was last read. The next reading
     /// of the table omits them.
     var names: Set<AnnouncementName> = []
-    /// The times of the received heartbeats.
     var heartbeats = HeartbeatRecord()
     /// Whether the connection for notifications was lost. PostgreSQL may have crashed and lost
     /// announcements.

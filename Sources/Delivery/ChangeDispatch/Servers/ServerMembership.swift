@@ -105,11 +105,8 @@ public final class ServerMembership: Sendable {
   struct State {
     /// The ID of this server; `nil` while it is not registered.
     var server: ServerID?
-    /// The other registered servers at the last renewal.
     var others: Set<ServerID> = []
-    /// The known leases of this server.
     var held = HeldLeases()
-    /// The counters.
     var metrics = Metrics()
     /// The users to announce; `nil` for all users, and empty for none.
     var announced: Set<String>? = []
@@ -117,17 +114,12 @@ public final class ServerMembership: Sendable {
     var pending = Pending()
     /// Whether the server leases no more databases and parts.
     var isDraining = false
-    /// Whether the membership was stopped.
     var isStopped = false
   }
 
-  /// The parts of the store that the membership uses.
   let store: ClusterService
-  /// The intervals and limits.
   let configuration: Configuration
-  /// Receives the lines for the server's log.
   let report: @Sendable (WorkReport) -> Void
-  /// The state.
   let state = Mutex(State())
   /// The signal that wakes the periodic work.
   let signal = AsyncSignal()
@@ -147,7 +139,6 @@ public final class ServerMembership: Sendable {
     var look: @Sendable ([DatabasePart]) -> Void
     /// Returns whether the lane of a database has work or is being served.
     var isOpen: @Sendable (DatabasePart) -> Bool
-    /// Frees the matching index of a part that this server no longer dispatches.
     var forget: @Sendable (DatabasePart) -> Void
   }
 
@@ -190,7 +181,6 @@ public final class ServerMembership: Sendable {
   /// The ID of this server's registration; `nil` while the server is not registered.
   public var server: ServerID? { state.withLock { $0.server } }
 
-  /// Whether the membership was stopped.
   var isStopped: Bool { state.withLock { $0.isStopped } }
 
   /// Starts the periodic work and the announcing task. A second call does not start them again.
@@ -285,17 +275,14 @@ public final class ServerMembership: Sendable {
     if isNews { announcing.signal() }
   }
 
-  /// Makes the lanes of these databases read the outbox.
   func look(into parts: [DatabasePart]) {
     lanes.withLock { $0 }?.look(parts)
   }
 
-  /// Whether the lane of a database has work or is being served.
   func isOpen(_ part: DatabasePart) -> Bool {
     lanes.withLock { $0 }?.isOpen(part) ?? false
   }
 
-  /// Frees the matching index of a part that this server no longer dispatches.
   func forget(_ part: DatabasePart) {
     lanes.withLock { $0 }?.forget(part)
   }

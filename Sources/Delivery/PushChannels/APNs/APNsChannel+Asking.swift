@@ -16,11 +16,8 @@ extension APNsChannel {
   private struct Way: Sendable {
     /// The identifiers of the containers, in ascending order.
     var containers: [String]
-    /// The APNs environments of the devices.
     var environments: [APNsEnvironment]
-    /// The settings that all these containers have.
     var settings: APNsSettings
-    /// One of the settings' topics.
     var topic: String
 
     /// The containers, the topic if they have several, and the environment if it is one, as text for a

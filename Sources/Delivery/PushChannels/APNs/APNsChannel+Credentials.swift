@@ -5,7 +5,6 @@ import Settings
 
 /// The check of `petrel doctor` that reads the credential files, without a connection.
 extension APNsChannel {
-  /// Returns the findings for the credentials of each container.
   package static func findings(in configuration: Configuration, at now: Timestamp) -> [Finding] {
     configuration.sorted { $0.key < $1.key }.flatMap { container, apns in
       apns.credentials.flatMap { credential in
@@ -59,7 +58,6 @@ extension APNsChannel {
     return name.components(separatedBy: "Push Services: ").last
   }
 
-  /// Returns the contents of a file; `nil` if it is not readable.
   private static func text(of file: String) -> String? {
     FileManager.default.contents(atPath: file).map { String(decoding: $0, as: UTF8.self) }
   }

@@ -6,13 +6,10 @@ extension APNsChannel {
   struct Figures {
     /// The labels of each sample: `container`, `topic` and `environment`.
     var labels: [(name: String, value: String)]
-    /// The metrics of the client.
     var client: APNsClient.Metrics
-    /// The number of times that APNs gave each answer.
     var answers: [APNsAnswerTally.Answer: Int]
   }
 
-  /// Adds the metrics of all clients to a page.
   package func addMetrics(to page: inout MetricsPage) { Self.write(figures, to: &page) }
 
   /// Writes the metrics of some clients to a page. The counters began at 0 when the channel was

@@ -12,7 +12,6 @@ extension ChannelSettings {
 }
 
 extension APNsChannel {
-  /// The keys of a container: `apns`.
   package static var containerSettings: [Setting<ChannelSettings>] {
     [
       .object(
@@ -21,7 +20,6 @@ extension APNsChannel {
     ]
   }
 
-  /// Returns the APNs settings of each container that has them; `nil` if no container has them.
   package static func configuration(of settings: PushChannelSettings) -> Configuration? {
     let all = settings.containers.compactMapValues(\.apns)
     return all.isEmpty ? nil : all
@@ -48,7 +46,6 @@ extension APNsChannel {
     }
   }
 
-  /// Returns the checks of the credential and authority files of all containers.
   package static func fileChecks(of settings: PushChannelSettings) -> [FileCheck] {
     settings.containers.flatMap { container, settings -> [FileCheck] in
       guard let apns = settings.apns else { return [] }

@@ -32,7 +32,6 @@ extension HTTP2Request {
 }
 
 extension [UInt8] {
-  /// Appends the decimal digits of a number.
   fileprivate mutating func append(decimal number: Int64) {
     if number < 0 { append(UInt8(ascii: "-")) }
     let start = count
@@ -55,7 +54,6 @@ extension [UInt8] {
     }
   }
 
-  /// Returns the hexadecimal digit of a value from 0 to 15.
   private static func digit(_ value: UInt8) -> UInt8 {
     value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
   }

@@ -85,7 +85,6 @@ public struct APNsSettings: Sendable, Hashable {
 }
 
 extension APNsSettings {
-  /// The keys of the `apns` object of a container.
   package static let table = SettingTable(
     APNsSettings(topics: [], credential: nil),
     [
@@ -118,7 +117,6 @@ extension APNsSettings {
       ),
     ], rules: check)
 
-  /// Checks the settings that depend on each other, and reads the credential and the proxy.
   private static func check(
     _ reader: ConfigurationReader, _ apns: inout Self
   ) throws(ConfigurationError) {

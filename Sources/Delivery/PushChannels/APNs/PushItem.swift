@@ -4,11 +4,8 @@
 /// than the push. `@unchecked Sendable`: only the caller uses the item until the intake accepts it,
 /// and then only the event loop's thread.
 final class PushItem: @unchecked Sendable {
-  /// The push.
   let push: Push
-  /// The callback for the result.
   let completion: APNsClient.Completion
-  /// The number of times that the push was sent on a connection.
   var attempts = 0
   /// Whether the push was put back into the queue because of an expired provider token.
   var hadTokenRenewed = false
@@ -18,7 +15,6 @@ final class PushItem: @unchecked Sendable {
   /// certificate.
   var token: String?
 
-  /// Creates an item that was not sent yet.
   init(push: Push, completion: @escaping APNsClient.Completion) {
     self.push = push
     self.completion = completion

@@ -12,7 +12,6 @@ import Settings
 /// }
 /// ```
 public struct ChannelSettings: Sendable, Hashable {
-  /// The settings of each type, by the type's identity.
   private var values: [ObjectIdentifier: AnySettings] = [:]
 
   /// Creates settings.
@@ -32,7 +31,6 @@ public struct ChannelSettings: Sendable, Hashable {
 /// The settings of one channel, as a value of any type. Two values are equal if their types and
 /// contents are equal.
 struct AnySettings: Sendable, Hashable {
-  /// The settings.
   let value: any Sendable & Hashable
 
   static func == (left: AnySettings, right: AnySettings) -> Bool {
@@ -44,12 +42,10 @@ struct AnySettings: Sendable, Hashable {
 
 /// The settings of all channels in a configuration, for the server and for each container.
 package struct PushChannelSettings: Sendable, Hashable {
-  /// The settings of the server.
   package var server: ChannelSettings
   /// The settings of the containers, by the container's identifier.
   package var containers: [String: ChannelSettings]
 
-  /// Creates the settings.
   package init(server: ChannelSettings, containers: [String: ChannelSettings]) {
     (self.server, self.containers) = (server, containers)
   }

@@ -25,17 +25,13 @@ package final class OpenPushChannels: Sendable {
 
   /// The configuration of a channel, and the hashes of the files that the configuration names.
   fileprivate struct Origin: Sendable, Hashable {
-    /// The configuration of the channel.
     var configuration: AnySettings
     /// The SHA-256 hashes of the files, by path. A file that is not readable counts as empty.
     var files: [String: [UInt8]]
   }
 
-  /// The store of the secrets that channels create.
   private let secrets: SecretService
-  /// The clock of the channels.
   private let clock: @Sendable () -> Timestamp
-  /// The channels in use.
   private let current = Mutex(Channels())
 
   /// Opens the channels that the settings set up.
@@ -119,7 +115,6 @@ package final class OpenPushChannels: Sendable {
     }
   }
 
-  /// Closes all channels one after the other.
   package func close() async {
     for channel in all { await channel.close() }
   }

@@ -16,7 +16,6 @@ package protocol PushChannel: AnyObject, Sendable {
   /// before and after a change stays open.
   associatedtype Configuration: Sendable, Hashable
 
-  /// The kind of the devices that the channel reaches.
   static var kind: DeviceToken.Kind { get }
   /// The name of the channel in texts, such as `Web Push`.
   static var name: String { get }
@@ -87,11 +86,8 @@ package protocol PushChannel: AnyObject, Sendable {
 }
 
 extension PushChannel {
-  /// No keys.
   package static var settings: [Setting<ChannelSettings>] { [] }
-  /// No keys.
   package static var containerSettings: [Setting<ChannelSettings>] { [] }
-  /// Returns no checks.
   package static func fileChecks(of settings: PushChannelSettings) -> [FileCheck] { [] }
   /// Returns no findings: the channel has no service that could be asked.
   package static func findings(
@@ -109,9 +105,7 @@ extension PushChannel {
   /// Returns the lifetime of a push to APNs: a day for a visible notification, an hour for a push
   /// that only wakes the app.
   package static func lifetime(of push: Push.Kind) -> Double { push.lifetime }
-  /// Adds nothing.
   package func addMetrics(to page: inout MetricsPage) {}
-  /// No metrics.
   package var requestMetrics: HTTPClient.Metrics? { nil }
 
   /// Returns a text with the reason why a device has no route, so that nothing can be sent to it.
@@ -175,7 +169,6 @@ package struct FileCheck: Sendable {
   /// Reads the file and throws an error if it is not usable.
   package var check: @Sendable () throws(ConfigurationError) -> Void
 
-  /// Creates a check.
   package init(
     _ key: [String], _ check: @escaping @Sendable () throws(ConfigurationError) -> Void
   ) {

@@ -17,9 +17,7 @@ package enum PushChannelRegistry {
     }
   }
 
-  /// The keys of all channels at the top level of the configuration.
   package static var settings: [Setting<ChannelSettings>] { all.flatMap { $0.settings } }
-  /// The keys of all channels in each container.
   package static var containerSettings: [Setting<ChannelSettings>] {
     all.flatMap { $0.containerSettings }
   }

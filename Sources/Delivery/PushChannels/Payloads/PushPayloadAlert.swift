@@ -12,10 +12,8 @@ struct PushPayloadAlertText: Equatable {
   /// The arguments of the localised string; `nil` if the subscription names none.
   var arguments: [String]?
 
-  /// Whether nothing is to be written.
   var isEmpty: Bool { text == nil && key == nil && arguments == nil }
 
-  /// Creates an empty text.
   init() {}
 
   /// Creates a text. A key replaces the plain text. Arguments without a key are ignored.
@@ -70,13 +68,9 @@ struct PushPayloadAlertText: Equatable {
 /// The `alert` of a payload: the texts to show, the label of the action button and the launch
 /// image.
 struct PushPayloadAlert: Equatable {
-  /// The title.
   var title = PushPayloadAlertText()
-  /// The subtitle.
   var subtitle = PushPayloadAlertText()
-  /// The body.
   var body = PushPayloadAlertText()
-  /// The key of the label of the action button (`action-loc-key`).
   var actionKey: String?
   /// The text for ``actionKey``; `nil` if there is no key, or if the server does not have the
   /// string.
@@ -84,15 +78,12 @@ struct PushPayloadAlert: Equatable {
   /// The name of the launch image (`launch-image`).
   var launchImage: String?
 
-  /// Whether nothing is to be written.
   var isEmpty: Bool { body.isEmpty && hasOnlyBody }
 
-  /// Whether the title, the subtitle, the action key and the launch image are empty.
   private var hasOnlyBody: Bool {
     title.isEmpty && subtitle.isEmpty && actionKey == nil && launchImage == nil
   }
 
-  /// Creates an empty alert.
   init() {}
 
   /// Creates the alert of a notification info.

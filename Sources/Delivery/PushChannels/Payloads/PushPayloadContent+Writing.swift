@@ -16,7 +16,6 @@ extension PushPayloadContent {
     return writer.bytes
   }
 
-  /// Writes the members of `aps`.
   private func writeAPS(to writer: inout JSONWriter) {
     alert.write(to: &writer)
     if let badge { writer.member("badge", badge) }

@@ -16,13 +16,10 @@ struct PushPayloadContent: Equatable {
   enum Kind: String {
     /// A query subscription.
     case query = "qry"
-    /// A record zone subscription.
     case recordZone = "fet"
-    /// A database subscription.
     case database = "met"
   }
 
-  /// Whether there is an `aps`.
   var hasAPS: Bool
   /// The alert (`aps.alert`).
   var alert = PushPayloadAlert()
@@ -47,7 +44,6 @@ struct PushPayloadContent: Equatable {
   var notificationID: UUID
   /// The parts that the payload lacks (`p`), in the order in which the lack was found.
   var prunedParts: [PushPayloadPart] = []
-  /// The kind of the subscription.
   var kind: Kind
   /// The ID of the subscription (`sid`).
   var subscriptionID: String

@@ -8,7 +8,6 @@ struct PushPayloadField: Equatable {
   enum Value: Equatable {
     /// A text, cut at the reader's limit of characters.
     case string(String)
-    /// An integer.
     case int64(Int64)
     /// A finite double.
     case double(Double)
@@ -56,9 +55,7 @@ struct PushPayloadField: Equatable {
     }
   }
 
-  /// The desired key.
   var name: String
-  /// The value.
   var value: Value
 
   /// Writes the member, with the desired key as its name. Times without a fraction of a second are

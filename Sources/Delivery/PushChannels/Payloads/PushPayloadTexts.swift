@@ -5,10 +5,8 @@ import CloudKitModel
 struct PushPayloadTexts {
   /// The greatest number of characters of a string, which is cut there; `nil` for no limit.
   let limit: Int?
-  /// Whether a string was cut.
   private(set) var areCut = false
 
-  /// Creates a converter.
   init(limit: Int?) {
     self.limit = limit
   }

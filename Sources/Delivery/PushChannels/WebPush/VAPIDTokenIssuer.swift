@@ -16,25 +16,21 @@ struct VAPIDTokenIssuer: Sendable {
   static let lifetime = 43_200.0
   /// The seconds for which a token is used.
   static let renewalAge = 21_600.0
-  /// The greatest number of tokens in a generation.
   static let generationSize = 500
 
   /// A token with the time of its creation.
   private struct Issue {
     /// The value of the `Authorization` header field.
     var authorization: String
-    /// The time of its creation.
     var time: Timestamp
   }
 
-  /// The server's key, which signs the tokens.
   private let key: ES256PrivateKey
   /// The server's public key, which pages pass to `pushManager.subscribe` as
   /// `applicationServerKey`: the uncompressed point in base64url.
   let publicKey: String
   /// The URL at which push services can contact the administrator, the `sub` of a token.
   private let subject: String
-  /// The present generation of tokens, by origin.
   private var issues: [String: Issue] = [:]
   /// The earlier generation of tokens, by origin.
   private var earlierIssues: [String: Issue] = [:]
@@ -50,7 +46,6 @@ struct VAPIDTokenIssuer: Sendable {
     publicKey = Base64URL.encode(try key.publicKey.uncompressedPoint)
   }
 
-  /// The number of tokens in both generations.
   var count: Int { issues.count + earlierIssues.count }
 
   /// Returns the value of the `Authorization` header field for a push service. It contains the

@@ -11,7 +11,6 @@ import Synchronization
 /// The configuration may name a file with the key. Otherwise the server creates a key at its first
 /// use and keeps the key in the store. All servers on the store share that key.
 package final class WebPushKey: Sendable {
-  /// The store of the key that the server creates.
   private let store: SecretService
   /// The key, which a lock protects. `nil` until the key was read from the store.
   private let known: Mutex<ES256PrivateKey?>

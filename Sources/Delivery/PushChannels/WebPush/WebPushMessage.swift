@@ -9,7 +9,6 @@ public struct WebPushMessage: Sendable, Hashable {
   public enum Urgency: String, Sendable, Hashable {
     /// The urgency of a message that shows nothing and only wakes the page's service worker.
     case normal
-    /// The urgency of a message that shows something.
     case high
   }
 

@@ -22,7 +22,6 @@ public struct WebPushSettings: Sendable, Hashable {
 }
 
 extension WebPushSettings {
-  /// The keys of the `webPush` object.
   package static let table = SettingTable(
     WebPushSettings(subject: ""),
     [

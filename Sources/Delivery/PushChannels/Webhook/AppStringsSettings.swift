@@ -17,7 +17,6 @@ public struct AppStringsSettings: Sendable, Hashable {
     self.languages = languages
   }
 
-  /// The keys of the `strings` object of a container.
   package static let table = SettingTable(
     AppStringsSettings(folder: URL(fileURLWithPath: "/")),
     [

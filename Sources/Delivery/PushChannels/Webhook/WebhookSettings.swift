@@ -13,7 +13,6 @@ public struct WebhookSettings: Sendable, Hashable {
 }
 
 extension WebhookSettings {
-  /// The keys of the `webhooks` object.
   package static let table = SettingTable(
     WebhookSettings(),
     [

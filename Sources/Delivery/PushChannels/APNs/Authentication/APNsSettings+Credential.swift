@@ -2,7 +2,6 @@ import Settings
 
 /// The keys of the configuration that name a key or a certificate.
 extension APNsSettings.Credential {
-  /// The keys of an object with one key or certificate.
   static let table = SettingTable(
     Self.certificate(file: "", keyFile: ""), parts(keyFileDefault: "needed, or `certificateFile`"),
     rules: { reader, credential throws(ConfigurationError) in credential = try Self(reader) })

@@ -26,7 +26,6 @@ struct ProviderTokenIssuer: Sendable {
   /// The age in seconds after which APNs refuses a token.
   static let greatestAge = 3600.0
 
-  /// The team's key, which signs the tokens.
   private let key: ES256PrivateKey
   /// The ten characters of the key's ID, the `kid` of a token.
   private let keyID: String
@@ -37,19 +36,16 @@ struct ProviderTokenIssuer: Sendable {
   private var current: Issue?
   /// The time of the last report of too many tokens; `nil` if the wait is over.
   private var complaint: Timestamp?
-  /// The number of tokens that the issuer has made.
   private(set) var tokenCount = 0
 
   /// A token with the time of its creation.
   private struct Issue {
-    /// The token.
     var text: String
     /// The time from which the token's age counts: its creation, or the time at which the issuer
     /// noticed that the clock was set back.
     var time: Timestamp
   }
 
-  /// Creates an issuer without a token.
   init(key: ES256PrivateKey, keyID: String, teamID: String) {
     self.key = key
     self.keyID = keyID

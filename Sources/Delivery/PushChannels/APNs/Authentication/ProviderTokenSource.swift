@@ -30,11 +30,9 @@ public final class ProviderTokenSource: Sendable {
     var name: String
   }
 
-  /// The issuer, under the lock.
   private let issuer: Mutex<ProviderTokenIssuer>
   /// The place of the token in the store; `nil` for a source whose token ends with the process.
   private let place: Place?
-  /// Whether the store was asked for an earlier token.
   private let isRestored: Mutex<Bool>
 
   /// Creates a source. The source makes the first token when a push needs one.
@@ -68,7 +66,6 @@ public final class ProviderTokenSource: Sendable {
     }
   }
 
-  /// Stores the issuer's state.
   private func keep(_ state: [UInt8]) {
     guard let place else { return }
     // If the store does not keep the token, the next process makes a new one.

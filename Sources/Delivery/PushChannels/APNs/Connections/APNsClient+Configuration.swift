@@ -15,7 +15,7 @@ extension APNsClient {
     /// The proxy to connect through; `nil` for none.
     public var proxy: HTTPProxy?
     /// The greatest number of pushes that wait for a connection or a free stream (one request of an
-    /// HTTP/2 connection). The client answers further pushes with ``APNsResult/notSent(_:)`` at
+    /// HTTP/2 connection). The client answers further pushes with ``PushAnswer/notSent(_:)`` at
     /// once.
     public var capacity = 10_000
     /// The greatest number of connections. The client opens a further connection only while pushes
@@ -30,7 +30,7 @@ extension APNsClient {
     /// The time limit for connecting, including name resolution and TLS.
     public var connectTimeout: Duration = .seconds(10)
     /// The time limit for an answer. The client then cancels the request, and the result of the
-    /// push is ``APNsResult/unknown(_:)``.
+    /// push is ``PushAnswer/unanswered(_:)``.
     public var answerTimeout: Duration = .seconds(30)
     /// The time for which a connection may receive nothing while answers are due. The client then
     /// sends a ping.
@@ -72,7 +72,6 @@ extension APNsClient {
         idleness: idleTimeout)
     }
 
-    /// The configuration of one HTTP/2 connection.
     var connection: HTTP2ClientConfiguration {
       var connection = HTTP2ClientConfiguration(host: host, port: port, trust: trust)
       if case .certificate(let identity) = authentication { connection.identity = identity }

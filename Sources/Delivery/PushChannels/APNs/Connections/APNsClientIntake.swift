@@ -22,23 +22,18 @@ final class APNsClientIntake: Sendable {
     var incoming: [PushItem] = []
     /// Whether a caller was asked to wake the loop, and the loop has not collected since.
     var isCollectionScheduled = false
-    /// Whether the intake rejects all pushes.
     var isClosed = false
-    /// The published metrics.
     var metrics = APNsClient.Metrics()
   }
 
-  /// The state.
   private let state = Mutex(State())
   /// The number of waiting pushes from which the intake rejects further ones.
   private let capacity: Int
 
-  /// Creates an empty intake.
   init(capacity: Int) {
     self.capacity = capacity
   }
 
-  /// The published metrics.
   var metrics: APNsClient.Metrics { state.withLock(\.metrics) }
 
   /// Accepts or rejects a push. An accepted push counts as waiting until the client sends it or

@@ -7,7 +7,6 @@
 struct APNsConnection: Sendable, Hashable {
   /// The phase of a connection.
   enum Phase: Sendable, Hashable {
-    /// The connection is being opened.
     case connecting
     /// The connection is open. Pushes go one by one until there is the proof that APNs accepts the
     /// credential.
@@ -18,7 +17,6 @@ struct APNsConnection: Sendable, Hashable {
 
   /// The number of the connection, from 1 in each client. Numbers are never reused.
   let number: Int
-  /// The phase.
   private(set) var phase = Phase.connecting
   /// The number of pushes that were sent and have no answer yet.
   private(set) var inFlight = 0
@@ -28,7 +26,6 @@ struct APNsConnection: Sendable, Hashable {
   /// The number of concurrent requests that APNs permits (`SETTINGS_MAX_CONCURRENT_STREAMS`).
   private var limit = 0
 
-  /// Creates the state of a connection that is being opened.
   init(number: Int) {
     self.number = number
   }
@@ -51,7 +48,6 @@ struct APNsConnection: Sendable, Hashable {
     idleSince = now
   }
 
-  /// Handles a new limit of concurrent requests.
   mutating func limitChanged(_ limit: Int) {
     self.limit = limit
   }
