@@ -164,6 +164,21 @@ struct DeliveryScheduleTests {
     #expect(counts() == [0, 0])
   }
 
+  @Test("of two pauses the longer one counts, whichever comes first", arguments: [true, false])
+  func longerPause(isLongerFirst: Bool) {
+    var schedule = Self.schedule(capacity: 4)
+    _ = schedule.admit(Self.deliveries(1...2))
+    let ends = [60.0, 10].map { Self.now.advanced(bySeconds: $0) }
+    for end in isLongerFirst ? ends : ends.reversed() {
+      _ = schedule.pause(until: end, for: .refusal)
+    }
+    #expect(schedule.nextWake == ends[0])
+    #expect(schedule.pauses(for: .refusal) == 1)
+    for delivery in Self.deliveries(1...2) { schedule.finish(delivery) }
+    #expect(schedule.beginTaking(at: ends[1]) == nil)
+    #expect(schedule.beginTaking(at: ends[0]) == 1)
+  }
+
   @Test("a success that comes late does not end a rest")
   func lateSuccess() {
     var schedule = Self.schedule(capacity: 4)

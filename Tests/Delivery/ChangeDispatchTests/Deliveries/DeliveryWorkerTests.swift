@@ -327,35 +327,6 @@ struct DeliveryWorkerTests {
     }
   }
 
-  @Test("of two pauses of a route the longer one counts, whichever answer comes first")
-  func longerPause() async throws {
-    for isLongerFirst in [true, false] {
-      try await withWorld { world in
-        let route = ScriptedRoute { _, _ in nil }
-        let clock = TestClock()
-        let running = RunningWorker(
-          world.store.deliveries, clock: clock, route: route, stopTime: 0)
-        try await world.owe(2, worker: running.worker)
-        try await eventually("both are sent") { route.heldCount == 2 }
-        let answers = [
-          PushAnswer.apns(403, "InvalidProviderToken"),
-          .apns(503, "ServiceUnavailable", retryAfter: 10),
-        ]
-        route.release(in: isLongerFirst ? answers : answers.reversed())
-        try await eventually("both are put off") { running.worker.metrics.retried == 2 }
-        clock.advance(bySeconds: 30)
-        running.worker.lookForDueDeliveries()
-        await running.worker.settled()
-        #expect(route.pushes.count == 2, "the route is still paused")
-        #expect(running.worker.metrics.pausedRoutes == 1)
-        clock.advance(bySeconds: 30)
-        running.worker.lookForDueDeliveries()
-        try await eventually("one tries the route") { route.heldCount == 1 }
-        await running.worker.stop()
-      }
-    }
-  }
-
   @Test("an expired provider token puts a push off")
   func expiredProviderToken() async throws {
     try await withWorld { world in

@@ -47,15 +47,6 @@ final class ScriptedRoute: Sendable {
     }
   }
 
-  /// Answers what is held with one answer each, in the order of sending.
-  func release(in answers: [PushAnswer]) {
-    let held = state.withLock { state in
-      defer { state.held = [] }
-      return state.held
-    }
-    for ((_, callback), answer) in zip(held, answers) { callback(answer) }
-  }
-
   /// Answers all that is held.
   func release(_ result: PushAnswer = .accepted) {
     let held = state.withLock { state in
