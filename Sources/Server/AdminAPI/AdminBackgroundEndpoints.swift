@@ -11,7 +11,7 @@ import WebServices
 ///
 /// `failure` and `lastFailure` are missing if no run has failed since the start of the server.
 struct AdminBackgroundEndpoints: AdminEndpoints {
-  /// Nil in a process that runs no server, which has no endpoint.
+  /// Nil in a process that runs no server.
   let gauges: AdminGauges?
 
   private static let shape = AnswerShape<BackgroundJob>("BackgroundJob") { job in
@@ -26,13 +26,17 @@ struct AdminBackgroundEndpoints: AdminEndpoints {
     job.optional("failure") { $0.status.failure }
   }
 
-  var endpoints: [AdminEndpoint] {
-    guard let gauges else { return [] }
-    return [
-      .get(
-        "background", [], "What the server does by itself, and how it goes",
-        answers: .list("jobs", of: Self.shape)
-      ) { _ in gauges.jobs }
-    ]
-  }
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "background", [], "What the server does by itself, and how it goes",
+      answers: .list("jobs", of: shape)
+    ) { group in
+      { _ in
+        guard let gauges = group.gauges else {
+          throw ServiceError(.notFound, "no server runs in this process")
+        }
+        return gauges.jobs
+      }
+    }
+  ]
 }

@@ -33,13 +33,11 @@ struct AdminServersEndpoints: AdminEndpoints {
     list.list("servers", of: server) { $0 ?? [] }
   }
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get(
-        "servers", [],
-        "The servers that have a shared store open, with the databases that they dispatch",
-        answers: Self.list
-      ) { _ in try await servers?.listedServers() }
-    ]
-  }
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "servers", [],
+      "The servers that have a shared store open, with the databases that they dispatch",
+      answers: Self.list
+    ) { group in { _ in try await group.servers?.listedServers() } }
+  ]
 }

@@ -20,25 +20,23 @@ struct AdminKeysEndpoints: AdminEndpoints {
   let adminAccess: AdminAccessService
   let credentials: CredentialService
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get(
-        "keys", [], "API tokens, server-to-server keys and admin keys",
-        answers: .list("keys", of: ListedKey.shape), list),
-      .post(
-        "keys/add-api-token", [.container.needed, .environment, .name.needed, .origins, .redirect],
-        "Creates an API token; only this answer has it", answers: .member("token"), addAPIToken),
-      .post(
-        "keys/add-server-key", [.container.needed, .environment, .name.needed, .publicKey.needed],
-        "Registers a server-to-server key", answers: .member("keyID"), addServerKey),
-      .post(
-        "keys/add-admin-key", [.label], "Creates an admin key; only this answer has it",
-        answers: .member("key"), addAdminKey),
-      .post(
-        "keys/revoke", [.identifier.needed], "Revokes a key or token",
-        answers: .member("revoked"), revoke),
-    ]
-  }
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "keys", [], "API tokens, server-to-server keys and admin keys",
+      answers: .list("keys", of: ListedKey.shape), Self.list),
+    .post(
+      "keys/add-api-token", [.container.needed, .environment, .name.needed, .origins, .redirect],
+      "Creates an API token; only this answer has it", answers: .member("token"), Self.addAPIToken),
+    .post(
+      "keys/add-server-key", [.container.needed, .environment, .name.needed, .publicKey.needed],
+      "Registers a server-to-server key", answers: .member("keyID"), Self.addServerKey),
+    .post(
+      "keys/add-admin-key", [.label], "Creates an admin key; only this answer has it",
+      answers: .member("key"), Self.addAdminKey),
+    .post(
+      "keys/revoke", [.identifier.needed], "Revokes a key or token",
+      answers: .member("revoked"), Self.revoke),
+  ]
 
   /// Returns the admin keys, then the API tokens, then the server-to-server keys, revoked ones
   /// included.
@@ -54,25 +52,12 @@ struct AdminKeysEndpoints: AdminEndpoints {
   private func addAPIToken(_ request: AdminRequest) async throws -> String {
     let arguments = request.arguments
     let place = try arguments.place()
-    let texts = arguments.value(.origins) ?? []
-    guard let origins = texts.array?.map({ $0.string ?? "" }) else {
-      throw arguments.mistake(.origins, "must be a list of origins")
-    }
-    let redirect = arguments.text(.redirect)
-    do throws(ConfigurationError) {
-      if let redirect { try Registration.check(redirect: redirect) }
-    } catch {
-      throw arguments.mistake(.redirect, "\(error)")
-    }
-    do {
-      return try await Registration.addAPIToken(
-        named: try arguments.required(.name), container: place.container,
-        environment: place.environment,
-        signInCallback: redirect.map { .redirect(url: $0) } ?? .postMessage,
-        origins: try origins.map { try WebOrigin(parsing: $0) }, to: credentials, at: request.now)
-    } catch let error as ConfigurationError {
-      throw arguments.mistake(.origins, "\(error)")
-    }
+    return try await Registration.addAPIToken(
+      named: try arguments.required(.name), container: place.container,
+      environment: place.environment,
+      signInCallback: arguments.text(.redirect).map { .redirect(url: $0) } ?? .postMessage,
+      origins: try arguments.texts(.origins).map { try WebOrigin(parsing: $0) }, to: credentials,
+      at: request.now)
   }
 
   /// Registers the public key of a server-to-server key and returns its key ID.

@@ -39,17 +39,15 @@ struct AdminSessionEndpoints: AdminEndpoints {
 
   private static let end = AnswerShape<Bool>.member("signedOut")
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get(
-        "session", [],
-        "The admin key of the request; for a browser's session also its end and its proof",
-        answers: Self.session
-      ) { $0 },
-      .post(
-        "session/sign-out", [], "Ends a browser's session", answers: Self.end.schema, signOut),
-    ]
-  }
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "session", [],
+      "The admin key of the request; for a browser's session also its end and its proof",
+      answers: Self.session
+    ) { _ in { $0 } },
+    .post(
+      "session/sign-out", [], "Ends a browser's session", answers: Self.end.schema, Self.signOut),
+  ]
 
   /// Ends the session of the request and clears its cookie.
   ///

@@ -17,15 +17,13 @@ struct AdminChangesEndpoints: AdminEndpoints {
   let databases: AdminDatabases
   let links: AssetLinks
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get(
-        "records/changes",
-        AdminDatabases.arguments + [.zone, .zoneOwner, .recordType, .syncToken, .limit],
-        "Records and deletions of a zone, in the order of the last changes",
-        answers: RecordChangesResponse.schema(in: .answers), changes)
-    ]
-  }
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "records/changes",
+      AdminArgument.ofDatabase + [.zone, .zoneOwner, .recordType, .syncToken, .limit],
+      "Records and deletions of a zone, in the order of the last changes",
+      answers: RecordChangesResponse.schema(in: .answers), Self.changes)
+  ]
 
   /// Returns a page of changes.
   ///

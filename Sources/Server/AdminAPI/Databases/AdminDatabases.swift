@@ -11,15 +11,6 @@ import WebServices
 /// The selection of a database by the arguments `container`, `environment`, `database` and `user`,
 /// and the operations of the web services protocol on this database.
 struct AdminDatabases: Sendable {
-  /// The arguments that select one database. A private or shared database needs the argument
-  /// `user`.
-  static let arguments: [AdminArgument] = [
-    .container.needed, .environment, .database, .user,
-  ]
-  /// The same arguments for an endpoint that answers for all databases if a request names no
-  /// container.
-  static let optionalArguments: [AdminArgument] = [.container, .environment, .database, .user]
-
   let accounts: AccountService
   /// The store of databases.
   let store: DatabaseService
@@ -32,14 +23,15 @@ struct AdminDatabases: Sendable {
   ///   private or shared database, or if there is a `user` without a `database`.
   func address(_ arguments: AdminArguments) async throws -> DatabaseAddress {
     let place = try arguments.place()
-    if arguments.text(.user) != nil, arguments.text(.database) == nil {
+    if arguments.text(.databaseUser) != nil, arguments.text(.database) == nil {
       throw arguments.mistake(
         .database, "is missing: a request with 'user' must say which database it means")
     }
     let scope = arguments.text(.database).flatMap { DatabaseScope(pathComponent: $0) } ?? .public
     var owner: String?
     if scope != .public {
-      owner = try await userRecordName(try arguments.required(.user), of: .user, arguments)
+      owner = try await userRecordName(
+        try arguments.required(.databaseUser), of: .databaseUser, arguments)
     }
     return DatabaseAddress(
       container: place.container, environment: place.environment, scope: scope, owner: owner)

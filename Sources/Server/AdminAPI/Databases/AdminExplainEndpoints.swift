@@ -41,7 +41,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
 
   /// The argument `limit`. Its range is 1–1,000 here, and 1–200 in other lists.
   private static let limit = AdminArgument(
-    "limit", .integer(1...1_000), "the most changes to examine or to show")
+    "limit", .integer(1...1_000), "changes or firings at most, 1 to 1000 (default 10)", "NUMBER")
   private static let before = AdminArgument(
     "before", .integer(0...Int.max), "only changes before the one with this sequence")
   /// The arguments that select a record: its zone, the owner of the zone, and its name.
@@ -50,33 +50,32 @@ struct AdminExplainEndpoints: AdminEndpoints {
   /// number of changes. Several subscribers may have subscriptions with the same ID.
   private static let question: [AdminArgument] = [.subscriber, .subscriptionID, limit]
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get(
-        "explain/record",
-        AdminDatabases.arguments + Self.zone + Self.question + [Self.before],
-        "A record's latest changes, the pushes that they caused, and why others did not come",
-        answers: Named.shape("RecordExplanation", RecordExplanation.shape), record),
-      .get(
-        "explain/subscription",
-        AdminDatabases.arguments + [.subscriber, .subscriptionID.needed, Self.limit],
-        "A subscription's latest firings, and the counts of recent changes by its result",
-        answers: Named.shape("SubscriptionExplanation", ExplainedSubscription.shape), subscription),
-      .post(
-        "explain/dry-run/record",
-        AdminDatabases.arguments + [
-          .record.needed, .event, .subscriber, .subscriptionID, .continuation,
-        ],
-        changes: false, "Which subscriptions a record would fire; nothing is saved",
-        answers: Named.shape("RecordDryRun", RecordDryRun.shape), recordDryRun),
-      .post(
-        "explain/dry-run/subscription",
-        AdminDatabases.arguments + [
-          .subscription.needed, .predicate, .subscriber, Self.limit, Self.before,
-        ], changes: false, "Which recent changes would have fired a subscription",
-        answers: Named.shape("SubscriptionDryRun", SubscriptionDryRun.shape), subscriptionDryRun),
-    ]
-  }
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "explain/record",
+      AdminArgument.ofDatabase + Self.zone + Self.question + [Self.before],
+      "A record's latest changes, the pushes that they caused, and why others did not come",
+      answers: Named.shape("RecordExplanation", RecordExplanation.shape), Self.record),
+    .get(
+      "explain/subscription",
+      AdminArgument.ofDatabase + [.subscriber, .subscriptionID.needed, Self.limit],
+      "A subscription's latest firings, and the counts of recent changes by its result",
+      answers: Named.shape("SubscriptionExplanation", ExplainedSubscription.shape),
+      Self.subscription),
+    .post(
+      "explain/dry-run/record",
+      AdminArgument.ofDatabase + [
+        .record.needed, .event, .subscriber, .subscriptionID, .continuation,
+      ],
+      changes: false, "Which subscriptions a record would fire; nothing is saved",
+      answers: Named.shape("RecordDryRun", RecordDryRun.shape), Self.recordDryRun),
+    .post(
+      "explain/dry-run/subscription",
+      AdminArgument.ofDatabase + [
+        .subscription.needed, .predicate, .subscriber, Self.limit, Self.before,
+      ], changes: false, "Which recent changes would have fired a subscription",
+      answers: Named.shape("SubscriptionDryRun", SubscriptionDryRun.shape), Self.subscriptionDryRun),
+  ]
 
   /// Explains the notifications of a record's latest changes.
   private func record(_ request: AdminRequest) async throws -> Named<RecordExplanation> {

@@ -19,8 +19,6 @@ struct AdminPartitionEndpoints: AdminEndpoints {
   let servers: ClusterService?
   let databases: AdminDatabases
 
-  private static let arguments: [AdminArgument] = [.container.needed, .environment]
-
   /// The present partition with the servers that dispatch its parts.
   private struct Answer {
     var partition: Partition
@@ -51,18 +49,16 @@ struct AdminPartitionEndpoints: AdminEndpoints {
     answer.list("servers", of: holder) { $0.holders }
   }
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get(
-        "databases/partition", Self.arguments,
-        "The parts of a public database, and the servers that dispatch them",
-        answers: Self.shape, show),
-      .post(
-        "databases/partition", Self.arguments + [.parts.needed],
-        "Divides the subscribers of a public database into parts, each dispatched by one server",
-        answers: Self.shape, divide),
-    ]
-  }
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "databases/partition", AdminArgument.place,
+      "The parts of a public database, and the servers that dispatch them",
+      answers: Self.shape, Self.show),
+    .post(
+      "databases/partition", AdminArgument.place + [.parts.needed],
+      "Divides the subscribers of a public database into parts, each dispatched by one server",
+      answers: Self.shape, Self.divide),
+  ]
 
   /// Returns the present partition.
   private func show(_ request: AdminRequest) async throws -> Answer {

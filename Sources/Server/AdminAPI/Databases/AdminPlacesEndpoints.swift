@@ -19,26 +19,24 @@ struct AdminPlacesEndpoints: AdminEndpoints {
   /// Returns the containers that the current configuration names.
   let configured: @Sendable () -> [String]
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get(
-        "containers", [], "Containers that have databases or record types, or are configured",
-        answers: .list("containers", of: Self.container), containers),
-      .get(
-        "databases", [.container.needed, .environment, .limit, .continuation],
-        "Databases with their owners, and the bytes of private databases",
-        answers: .page("databases", of: Self.database), listDatabases),
-      .get(
-        "zones", AdminDatabases.arguments, "The zones of a database",
-        answers: .list("zones", of: Self.zone), listZones),
-      .post(
-        "zones/modify", AdminDatabases.arguments + [.operations.needed], "Makes and deletes zones",
-        answers: ZonesResponse.schema(in: .answers)
-      ) { request in
-        try await databases.answer(request, operation: "zones/modify", with: [.operations])
-      },
-    ]
-  }
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "containers", [], "Containers that have databases or record types, or are configured",
+      answers: .list("containers", of: Self.container), Self.containers),
+    .get(
+      "databases", [.container.needed, .environment, .limit, .continuation],
+      "Databases with their owners, and the bytes of private databases",
+      answers: .page("databases", of: Self.database), Self.listDatabases),
+    .get(
+      "zones", AdminArgument.ofDatabase, "The zones of a database",
+      answers: .list("zones", of: Self.zone), Self.listZones),
+    .post(
+      "zones/modify", AdminArgument.ofDatabase + [.operations.needed], "Makes and deletes zones",
+      answers: ZonesResponse.schema(in: .answers)
+    ) { group in
+      { try await group.databases.answer($0, operation: "zones/modify", with: [.operations]) }
+    },
+  ]
 
   // MARK: Containers
 

@@ -37,31 +37,39 @@ struct AdminPushesEndpoints: AdminEndpoints {
   let administration: AdministrationService
   let databases: AdminDatabases
   /// The metrics of the server; nil in a process that runs no server. With nil, only the endpoint
-  /// `pushes` exists.
+  /// `pushes` answers.
   let gauges: AdminGauges?
   /// The latest notifications of this server.
   let pushes: LivePushes
   let clock: @Sendable () -> Timestamp
 
-  var endpoints: [AdminEndpoint] {
-    let list = AdminEndpoint.get(
-      "pushes", AdminDatabases.optionalArguments + [.text, .limit, .continuation],
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "pushes",
+      [.container, .environment, .database, .databaseUser] + [text, .limit, .continuation],
       "Notifications, newest first, with the state of each delivery",
-      answers: .page("pushes", of: ListedPush.shape), list)
-    guard let gauges else { return [list] }
-    return [
-      list,
-      .get(
-        "overview", [], "The server's numbers; counts are since its start", answers: Overview.shape
-      ) { request in
-        gauges.overview(at: request.now, delays: delays(at: request.now))
-      },
-      .get(
-        "events", [],
-        "A stream of events: samples of the overview, and pushes as they are logged",
-        answers: JSONSchema?.none
-      ) { try events($0, gauges) },
-    ]
+      answers: .page("pushes", of: ListedPush.shape), Self.list),
+    .get(
+      "overview", [], "The server's numbers; counts are since its start", answers: Overview.shape
+    ) { group in
+      { try group.running().overview(at: $0.now, delays: group.delays(at: $0.now)) }
+    },
+    .get(
+      "events", [], "A stream of events: samples of the overview, and pushes as they are logged",
+      answers: nil
+    ) { group in { try group.events($0, try group.running()) } },
+  ]
+
+  private static let text = AdminArgument(
+    "text", .text,
+    "only those that have this in the name of the record, subscriber or subscription")
+
+  /// Returns the metrics of the server.
+  ///
+  /// - Throws: `NOT_FOUND` in a process that runs no server.
+  private func running() throws(ServiceError) -> AdminGauges {
+    guard let gauges else { throw ServiceError(.notFound, "no server runs in this process") }
+    return gauges
   }
 
   /// Returns the delay of each recent notification: the seconds from the commit of the change to
@@ -81,7 +89,7 @@ struct AdminPushesEndpoints: AdminEndpoints {
   /// server logged. Otherwise it contains the log entries of the selected database.
   private func list(_ request: AdminRequest) async throws -> AdminPage<ListedPush> {
     let arguments = request.arguments
-    let text = arguments.text(.text)?.lowercased()
+    let text = arguments.text(Self.text)?.lowercased()
     let isWanted: @Sendable (LogEntry) -> Bool = { entry in
       text.map { entry.searchText.lowercased().contains($0) } ?? true
     }

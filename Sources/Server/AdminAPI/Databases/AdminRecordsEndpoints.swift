@@ -25,38 +25,42 @@ struct AdminRecordsEndpoints: AdminEndpoints {
   let names: QueryNames
   let databases: AdminDatabases
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .post(
-        "records/query",
-        AdminDatabases.arguments + [
-          .recordType.needed, .predicate, .sortBy, .zoneName, .limit, .continuation,
-        ], changes: false, "Records of a type that match a predicate",
-        answers: RecordsResponse.schema(in: .answers), query),
-      .post(
-        "records/lookup", AdminDatabases.arguments + [.records.needed, .zoneID], changes: false,
-        "Records by their names", answers: RecordsResponse.schema(in: .answers)
-      ) { request in
-        _ = try await databases.existing(request.arguments)
-        return try await databases.answer(
+  static let endpoints: [AdminHandler<Self>] = [
+    .post(
+      "records/query",
+      AdminArgument.ofDatabase + [
+        .recordType.needed, .predicate, .sortBy, .zoneName, .limit, .continuation,
+      ], changes: false, "Records of a type that match a predicate",
+      answers: RecordsResponse.schema(in: .answers), Self.query),
+    .post(
+      "records/lookup", AdminArgument.ofDatabase + [.records.needed, .zoneID], changes: false,
+      "Records by their names", answers: RecordsResponse.schema(in: .answers)
+    ) { group in
+      { request in
+        _ = try await group.databases.existing(request.arguments)
+        return try await group.databases.answer(
           request, operation: "records/lookup", with: [.records, .zoneID])
-      },
-      .post(
-        "records/modify", AdminDatabases.arguments + [.operations.needed, .atomic],
-        "Makes, changes and deletes records", answers: RecordsResponse.schema(in: .answers)
-      ) { request in
-        try await databases.answer(
-          request, operation: "records/modify", with: [.operations, .atomic])
-      },
-      .post(
-        "assets/upload", AdminDatabases.arguments + [.tokens.needed, .zoneID],
-        "Returns the URLs to upload the bytes of assets to",
-        answers: UploadAssetsResponse.schema(in: .answers)
-      ) { request in
-        try await databases.answer(request, operation: "assets/upload", with: [.tokens, .zoneID])
-      },
-    ]
-  }
+      }
+    },
+    .post(
+      "records/modify", AdminArgument.ofDatabase + [.operations.needed, .atomic],
+      "Makes, changes and deletes records", answers: RecordsResponse.schema(in: .answers)
+    ) { group in
+      {
+        try await group.databases.answer(
+          $0, operation: "records/modify", with: [.operations, .atomic])
+      }
+    },
+    .post(
+      "assets/upload", AdminArgument.ofDatabase + [.tokens.needed, .zoneID],
+      "Returns the URLs to upload the bytes of assets to",
+      answers: UploadAssetsResponse.schema(in: .answers)
+    ) { group in
+      {
+        try await group.databases.answer($0, operation: "assets/upload", with: [.tokens, .zoneID])
+      }
+    },
+  ]
 
   /// Returns the records of a type that fulfil a predicate; none if the database does not exist.
   ///
@@ -68,7 +72,7 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     if let format = arguments.text(.predicate) {
       query.filters = try Self.filters(format, arguments, now: request.now)
     }
-    query.sortKeys = try Self.sortKeys(arguments)
+    query.sortKeys = Self.sortKeys(arguments)
     try query.validate()
     let address = try await databases.address(arguments)
     try await names.check(query, arguments)
@@ -111,14 +115,8 @@ struct AdminRecordsEndpoints: AdminEndpoints {
 
   /// Returns the sort keys of the argument `sortBy`, in order. A name that begins with `-` sorts in
   /// descending order.
-  ///
-  /// - Throws: `BAD_REQUEST` if the value is not a list of texts.
-  private static func sortKeys(_ arguments: AdminArguments) throws(ServiceError) -> [SortKey] {
-    guard let value = arguments.value(.sortBy) else { return [] }
-    guard let names = value.array?.map({ $0.string }), !names.contains(nil) else {
-      throw arguments.mistake(.sortBy, "must be a list of field names")
-    }
-    return names.compactMap { $0 }.map { name in
+  private static func sortKeys(_ arguments: AdminArguments) -> [SortKey] {
+    arguments.texts(.sortBy).map { name in
       let isDescending = name.hasPrefix("-")
       let field = isDescending ? String(name.dropFirst()) : name
       let key = SystemField(anyName: field).map { FieldKey.system($0) } ?? .field(field)

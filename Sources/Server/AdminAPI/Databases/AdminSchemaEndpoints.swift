@@ -16,38 +16,36 @@ import WebServices
 struct AdminSchemaEndpoints: AdminEndpoints {
   let store: SchemaService
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get(
-        "schema", [.container.needed, .environment],
-        "Record types, fields, indexes, grants and subscription types, and the whole schema as text",
-        answers: DescribedSchema.shape, show),
-      .get(
-        "schema/differences", [.container.needed],
-        "What a deploy would change, and what it would refuse", answers: SchemaOutcome.shape
-      ) { request in
-        try await store.deploySchema(of: request.arguments.place().container, isDryRun: true)
-      },
-      .get(
-        "schema/index-work", [], "The indexes of all containers that are being built",
-        answers: .list("indexWork", of: IndexWork.placedShape)
-      ) { _ in try await store.indexWork() },
-      .post(
-        "schema/validate", [Self.text.needed, .container], changes: false,
-        "Reads a schema, and says what an import into a container would change and refuse",
-        answers: SchemaReport.shape, validate),
-      .post(
-        "schema/import", [.container.needed, Self.text.needed],
-        "Makes a schema the development schema of a container", answers: SchemaOutcome.shape,
-        importText),
-      .post(
-        "schema/deploy", [.container.needed],
-        "Adds the development schema to that of production", answers: SchemaOutcome.shape
-      ) { request in
-        try await store.deploySchema(of: request.arguments.place().container, isDryRun: false)
-      },
-    ]
-  }
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "schema", AdminArgument.place,
+      "Record types, fields, indexes, grants and subscription types, and the whole schema as text",
+      answers: DescribedSchema.shape, Self.show),
+    .get(
+      "schema/differences", [.container.needed],
+      "What a deploy would change, and what it would refuse", answers: SchemaOutcome.shape
+    ) { group in
+      { try await group.store.deploySchema(of: $0.arguments.place().container, isDryRun: true) }
+    },
+    .get(
+      "schema/index-work", [], "The indexes of all containers that are being built",
+      answers: .list("indexWork", of: IndexWork.placedShape)
+    ) { group in { _ in try await group.store.indexWork() } },
+    .post(
+      "schema/validate", [Self.text.needed, .container], changes: false,
+      "Reads a schema, and says what an import into a container would change and refuse",
+      answers: SchemaReport.shape, Self.validate),
+    .post(
+      "schema/import", [.container.needed, Self.text.needed],
+      "Makes a schema the development schema of a container", answers: SchemaOutcome.shape,
+      Self.importText),
+    .post(
+      "schema/deploy", [.container.needed],
+      "Adds the development schema to that of production", answers: SchemaOutcome.shape
+    ) { group in
+      { try await group.store.deploySchema(of: $0.arguments.place().container, isDryRun: false) }
+    },
+  ]
 
   /// Returns the schema of a container's environment with the state of its index builds.
   private func show(_ request: AdminRequest) async throws -> DescribedSchema {

@@ -26,25 +26,28 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
   let subscriptions: SubscriptionService
   let databases: AdminDatabases
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get(
-        "subscriptions",
-        AdminDatabases.arguments + [
-          .subscriber, .subscriptionID, .recordType, .text, .limit, .continuation,
-        ], "Subscriptions with their owners and predicates",
-        answers: .page("subscriptions", of: Self.listed), list),
-      .post(
-        "subscriptions/save",
-        AdminDatabases.arguments + [.subscriber, .subscription.needed, .predicate],
-        "Saves a subscription; a predicate replaces its filters",
-        answers: .member("subscription"), save),
-      .post(
-        "subscriptions/delete",
-        AdminDatabases.arguments + [.subscriber, .subscriptionID.needed], "Deletes a subscription",
-        answers: .member("deleted"), delete),
-    ]
-  }
+  private static let recordType = AdminArgument(
+    "recordType", .text, "only those for this record type", "TYPE", option: "type")
+  private static let text = AdminArgument(
+    "text", .text, "only those that have this in the ID, subscriber, predicate or alert")
+
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "subscriptions",
+      AdminArgument.ofDatabase + [
+        .subscriber, .subscriptionID, recordType, text, .limit, .continuation,
+      ], "Subscriptions with their owners and predicates",
+      answers: .page("subscriptions", of: Self.listed), Self.list),
+    .post(
+      "subscriptions/save",
+      AdminArgument.ofDatabase + [.subscriber, .subscription.needed, .predicate],
+      "Saves a subscription; a predicate replaces its filters",
+      answers: .member("subscription"), Self.save),
+    .post(
+      "subscriptions/delete",
+      AdminArgument.ofDatabase + [.subscriber, .subscriptionID.needed], "Deletes a subscription",
+      answers: .member("deleted"), Self.delete),
+  ]
 
   /// A stored subscription with the account name of its subscriber. The name is nil if the
   /// subscriber has no account.
@@ -73,8 +76,8 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       SubscriptionName(subscriber: $0[0], subscriptionID: $0[1])
     }
     let subscriptionID = arguments.text(.subscriptionID)
-    let recordType = arguments.text(.recordType)
-    let text = arguments.text(.text)?.lowercased()
+    let recordType = arguments.text(Self.recordType)
+    let text = arguments.text(Self.text)?.lowercased()
     guard let database = try await databases.store.existingDatabase(at: address) else {
       return AdminPage()
     }

@@ -1,18 +1,20 @@
 import CloudKitModel
+import DatabaseAPI
 import JSONCoding
 import PushChannels
+import Settings
 import StoreModel
 import WebServices
 
 /// An argument of an endpoint of the admin API: its name, its kind and its description.
 ///
 /// An endpoint lists its arguments. ``AdminArguments`` checks a request against that list and
-/// returns the values. Arguments with the same name and meaning in several endpoints are declared
-/// once, in the extension below.
-struct AdminArgument: Sendable {
+/// returns the values. The commands of `petrel` make their options from the same list. Arguments
+/// with the same name and meaning in several endpoints are declared once, in the extension below.
+package struct AdminArgument: Sendable {
   /// The kind of an argument, which decides the permitted values and the schema in the API's
   /// description.
-  enum Kind: Sendable {
+  package enum Kind: Sendable {
     /// A text without NUL characters.
     case text
     /// A text without NUL characters that appears in no log and in no answer, such as a password.
@@ -21,25 +23,49 @@ struct AdminArgument: Sendable {
     case boolean
     /// A whole number in a range, also as decimal text.
     case integer(ClosedRange<Int>)
+    /// A time in whole seconds, also as decimal text.
+    case seconds(ClosedRange<Int>)
     /// One of these texts.
     case word([String])
+    /// A list of texts, in a body only.
+    case texts
     /// Any JSON value of this shape, in a body only. The endpoint checks the value itself.
     case value(JSONSchema)
   }
 
   /// The name in the query or in the body.
-  var name: String
-  var kind: Kind
-  /// A short description for the API's description of itself.
-  var summary: String
+  package var name: String
+  package var kind: Kind
+  /// A short description, for the API's description of itself and for the help of commands.
+  package var summary: String
+  /// The placeholder of the value in the help of commands.
+  package var placeholder: String
+  /// The name of the option of commands, without the two hyphens.
+  package var option: String
   /// Whether a request without the argument is refused with `BAD_REQUEST`.
-  var isRequired = false
+  package var isRequired = false
+  /// Returns the rule that a text breaks, as the end of an error message; nil for a valid text.
+  private var rule: @Sendable (String) -> String?
 
   /// Declares an optional argument; ``needed`` makes it required.
-  init(_ name: String, _ kind: Kind, _ summary: String) {
+  ///
+  /// - Parameters:
+  ///   - option: the name of the option; nil for the argument's name, with hyphens.
+  ///   - rule: a further rule for the text, or for each text of a list.
+  init(
+    _ name: String, _ kind: Kind, _ summary: String, _ placeholder: String = "TEXT",
+    option: String? = nil, rule: @escaping @Sendable (String) -> String? = { _ in nil }
+  ) {
+    self.rule = rule
     self.name = name
     self.kind = kind
     self.summary = summary
+    self.placeholder = placeholder
+    self.option =
+      option
+      ?? name.reduce(into: "") { text, letter in
+        text += letter.isUppercase ? "-" + letter.lowercased() : String(letter)
+      }
   }
 
   /// The same argument as a required one.
@@ -55,8 +81,9 @@ struct AdminArgument: Sendable {
     case .text: .text
     case .secret: JSONSchema(["type": "string", "format": "password"])
     case .boolean: .bool
-    case .integer(let range): .integer(range)
+    case .integer(let range), .seconds(let range): .integer(range)
     case .word(let words): .word(words)
+    case .texts: .list(.text)
     case .value(let schema): schema
     }
   }
@@ -64,7 +91,7 @@ struct AdminArgument: Sendable {
   /// Returns the rule that a value breaks, as the end of an error message; nil for a valid value. A
   /// missing value, `null` and an empty text are valid unless the argument is required. Any other
   /// text must be stream-safe: it must not have very many combining characters in a row.
-  func fault(in value: JSONValue?) -> String? {
+  package func fault(in value: JSONValue?) -> String? {
     guard let value, value != .null, value.string != "" else {
       return isRequired ? "is missing" : nil
     }
@@ -72,17 +99,23 @@ struct AdminArgument: Sendable {
     switch kind {
     case .text, .secret:
       guard let text = value.string else { return "must be a string, not \(value.kind)" }
-      return text.utf8.contains(0) ? ServiceError.nulRule : nil
+      return text.utf8.contains(0) ? ServiceError.nulRule : rule(text)
     case .boolean:
       let isBoolean = value.bool != nil || ["true", "false"].contains(value.string)
       return isBoolean ? nil : "must be true or false"
-    case .integer(let range):
-      return Self.int(value).map(range.contains) == true
-        ? nil : "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
+    case .integer(let range), .seconds(let range):
+      guard Self.int(value).map(range.contains) != true else { return nil }
+      return "must be a whole number from \(range.lowerBound) to \(range.upperBound), "
+        + "not '\((value.string ?? value.text).prefix(80))'"
     case .word(let words):
       guard let text = value.string else { return "must be a string, not \(value.kind)" }
-      return words.contains(text)
-        ? nil : "must be \(words.joined(separator: ", ")), not '\(text.prefix(80))'"
+      let list = words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
+      return words.contains(text) ? nil : "must be \(list), not '\(text.prefix(80))'"
+    case .texts:
+      guard let texts = value.array?.map(\.string), !texts.contains(nil) else {
+        return "must be a list of strings"
+      }
+      return texts.lazy.compactMap { $0.flatMap(rule) }.first
     case .value: return nil
     }
   }
@@ -95,33 +128,48 @@ struct AdminArgument: Sendable {
 
 /// The arguments that several endpoints share.
 extension AdminArgument {
-  static let container = AdminArgument(
-    "container", .text, "the container's identifier, which begins with 'iCloud.'")
-  static let environment = AdminArgument(
-    "environment", .word(ContainerEnvironment.allCases.map(\.rawValue)), "development by default")
-  static let database = AdminArgument(
-    "database", .word(DatabaseScope.allCases.map(\.pathComponent)), "public by default")
-  static let user = AdminArgument("user", .text, "the name of an account, or a user record name")
+  package static let container = AdminArgument(
+    "container", .text, "the container, such as iCloud.com.example.app", "IDENTIFIER"
+  ) { text in
+    text.hasPrefix("iCloud.") && !text.contains("/") && text.utf8.count <= 255
+      ? nil : "must begin with 'iCloud.', as in iCloud.com.example.app, not '\(text.prefix(80))'"
+  }
+  package static let environment = AdminArgument(
+    "environment", .word(ContainerEnvironment.allCases.map(\.rawValue)),
+    "development or production (default development)", "NAME")
+  package static let database = AdminArgument(
+    "database", .word(DatabaseScope.allCases.map(\.pathComponent)),
+    "public, private or shared (default public)", "SCOPE")
+  package static let databaseUser = AdminArgument(
+    "user", .text, "the user of a private or shared database: a name or a user record name", "USER")
+  /// The arguments that name a container's environment.
+  package static let place = [container.needed, environment]
+  /// The arguments that name a database.
+  package static let ofDatabase = [container.needed, environment, database, databaseUser]
+
+  static let user = AdminArgument(
+    "user", .text, "the name of an account, or a user record name", "USER")
   static let limit = AdminArgument(
-    "limit", .integer(1...200), "the most items on a page; 50 by default")
-  static let parts = AdminArgument(
-    "parts", .integer(DatabasePart.counts),
-    "the number of parts; 1 makes the database whole again")
+    "limit", .integer(1...200), "the most items on a page (default 50)", "NUMBER")
   static let continuation = AdminArgument(
     "continuation", .text, "the continuation of the page before, to get the next page")
-  static let text = AdminArgument("text", .text, "only items that contain this text")
-  static let recordType = AdminArgument("recordType", .text, "the record type")
-  static let recordName = AdminArgument("recordName", .text, "the record's name")
+  static let recordType = AdminArgument(
+    "recordType", .text, "the record type", "TYPE", option: "type")
+  static let recordName = AdminArgument("recordName", .text, "the record's name", "NAME")
   static let predicate = AdminArgument(
-    "predicate", .text, "a predicate as apps write it: count > 3")
+    "predicate", .text, "as apps write it, such as 'magnitude > 5' (default all)")
   static let sortBy = AdminArgument(
-    "sortBy", .value(.list(.text)), "fields to sort by; a - before a name sorts from high to low")
-  static let zoneName = AdminArgument("zoneName", .text, "the zone's name; all zones by default")
-  static let zone = AdminArgument("zone", .text, "the zone's name; the default zone by default")
+    "sortBy", .texts, "fields to sort by; a - before a field sorts from high to low", "LIST",
+    option: "sort")
+  static let zoneName = AdminArgument(
+    "zoneName", .text, "only in this zone (default all zones)", "NAME", option: "zone")
+  static let zone = AdminArgument(
+    "zone", .text, "the record's zone (default _defaultZone)", "NAME")
   static let zoneOwner = AdminArgument(
-    "zoneOwner", .text, "the user record name of the zone's owner; the user's own by default")
+    "zoneOwner", .text, "the user record name of the zone's owner; the user's own by default",
+    "USER", option: "owner")
   static let zoneID = AdminArgument(
-    "zoneID", .value(ZoneID.schema(in: .requests)), "the zone of the records")
+    "zoneID", .value(ZoneID.schema(in: .requests)), "the zone of the records", option: "zone")
   static let records = AdminArgument(
     "records", .value(.list(LookupRecordsRequest.elementSchema(in: .requests))),
     "the records to look up")
@@ -133,28 +181,52 @@ extension AdminArgument {
   static let atomic = AdminArgument(
     "atomic", .boolean, "whether all operations fail when one of them fails")
   static let subscriber = AdminArgument(
-    "subscriber", .text, "whose subscriptions: the name of an account, or a user record name")
+    "subscriber", .text, "the user who has the subscriptions: a name or a user record name", "USER")
   static let subscription = AdminArgument(
     "subscription", .value(Subscription.schema(in: .requests)), "the subscription")
-  static let subscriptionID = AdminArgument("subscriptionID", .text, "the subscription's ID")
+  static let subscriptionID = AdminArgument(
+    "subscriptionID", .text, "only subscriptions with this ID", "ID", option: "subscription")
   static let everywhere = AdminArgument(
-    "everywhere", .boolean, "whether native clients and web courier readers lose their tokens, too")
+    "everywhere", .boolean,
+    "also ends the sessions of native clients, and removes all devices, browsers and readers of the web courier"
+  )
   static let kind = AdminArgument(
-    "kind", .word(PushChannelRegistry.all.map { $0.kind.rawValue }), "the kind of the device")
-  static let token = AdminArgument("token", .text, "the device's token")
-  static let name = AdminArgument("name", .text, "a name for people, which lists show")
+    "kind", .word(PushChannelRegistry.all.map { $0.kind.rawValue }),
+    "the kind of the device (default whichever has the token)", "KIND")
+  static let token = AdminArgument("token", .text, "the device's token", "TOKEN")
+  static let parts = AdminArgument(
+    "parts", .integer(DatabasePart.counts),
+    "the number of parts, \(DatabasePart.counts.lowerBound) to \(DatabasePart.counts.upperBound); 1 "
+      + "joins them again", "N")
+  static let name = AdminArgument("name", .text, "a name for people, which lists show", "NAME")
   static let origins = AdminArgument(
-    "origins", .value(.list(.text)), "the origins of pages that may use it; any by default")
+    "origins", .texts, "the origins of its pages (default any)", "LIST",
+    rule: refusal { text throws(ConfigurationError) in _ = try WebOrigin(parsing: text) })
   static let redirect = AdminArgument(
-    "redirect", .text, "the URL to which the sign-in page redirects; by default it posts a message")
-  static let publicKey = AdminArgument("publicKey", .text, "a P-256 key in PEM form")
-  static let label = AdminArgument("label", .text, "a name for people, which lists show")
+    "redirect", .text,
+    "the URL to which the sign-in page returns (default none: the page posts a message to its opener)",
+    "URL", rule: refusal { url throws(ConfigurationError) in try Registration.check(redirect: url) }
+  )
+  static let publicKey = AdminArgument("publicKey", .text, "a P-256 key in PEM form", "FILE")
+  static let label = AdminArgument("label", .text, "a label for the key, which lists show")
   static let identifier = AdminArgument(
-    "identifier", .text, "the beginning of a key's identifier, or a whole API token")
+    "identifier", .text, "the beginning of a key's identifier, or a whole API token", "IDENTIFIER")
   static let record = AdminArgument("record", .value(Record.schema(in: .requests)), "the record")
   static let event = AdminArgument(
     "event", .word(ProposedEvent.allCases.map(\.rawValue)), "the event; create by default")
-  static let before = AdminArgument(
-    "before", .integer(0...Int.max), "only changes with a smaller sequence number")
+  /// Returns a rule that a text breaks if the check throws an error.
+  private static func refusal(
+    _ check: @escaping @Sendable (String) throws(ConfigurationError) -> Void
+  ) -> @Sendable (String) -> String? {
+    { text in
+      do throws(ConfigurationError) {
+        try check(text)
+        return nil
+      } catch {
+        return "\(error)"
+      }
+    }
+  }
+
   static let syncToken = AdminArgument("syncToken", .text, "the sync token of the page before")
 }

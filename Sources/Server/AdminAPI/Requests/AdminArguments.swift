@@ -82,6 +82,11 @@ struct AdminArguments: Sendable {
     return text
   }
 
+  /// Returns the texts of a list; none if it is missing.
+  func texts(_ argument: AdminArgument) -> [String] {
+    value(argument)?.array?.compactMap(\.string) ?? []
+  }
+
   /// Returns the value as a Boolean; nil if it is missing.
   func bool(_ argument: AdminArgument) -> Bool? {
     value(argument).flatMap { $0.bool ?? $0.string.flatMap(Bool.init) }
@@ -142,14 +147,9 @@ struct AdminArguments: Sendable {
   /// Returns the container's environment that the request names. The default environment is
   /// `development`.
   ///
-  /// - Throws: `BAD_REQUEST` if `container` is missing, does not begin with `iCloud.`, or has more
-  ///   than 255 bytes.
+  /// - Throws: `BAD_REQUEST` if `container` is missing.
   func place() throws(ServiceError) -> ContainerPlace {
-    let container = try required(.container)
-    guard container.hasPrefix("iCloud."), container.utf8.count <= 255 else {
-      throw mistake(.container, "must begin with 'iCloud.'")
-    }
-    return ContainerPlace(
-      container: container, environment: word(.environment) ?? .development)
+    ContainerPlace(
+      container: try required(.container), environment: word(.environment) ?? .development)
   }
 }

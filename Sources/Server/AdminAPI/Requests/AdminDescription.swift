@@ -123,12 +123,12 @@ struct AdminDescriptionEndpoints: AdminEndpoints {
   /// All other endpoints. The description contains this endpoint too.
   let others: [AdminEndpoint]
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get("openapi.json", [], "This description", answers: .map(.anything)) { request in
-        let all = others + self.endpoints
+  static let endpoints: [AdminHandler<Self>] = [
+    .get("openapi.json", [], "This description", answers: .map(.anything)) { group in
+      { _ in
+        let all = group.others + Self.declarations
         return HTTPResponse(json: Data(AdminDescription(endpoints: all).json.text.utf8))
       }
-    ]
-  }
+    }
+  ]
 }

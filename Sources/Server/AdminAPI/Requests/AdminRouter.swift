@@ -11,9 +11,13 @@ package struct AdminRouter: Sendable {
   /// The prefix of all paths of the API.
   package static let prefix = "/admin/v1/"
 
+  private typealias Entry = (
+    endpoint: AdminEndpoint, answer: @Sendable (AdminRequest) async throws -> HTTPResponse
+  )
+
   /// The endpoints by their paths below ``prefix``. A path has at most one endpoint for each
   /// method.
-  private let endpoints: [String: [AdminEndpoint]]
+  private let routes: [String: [Entry]]
   private let log: ServerLog
   private let clock: @Sendable () -> Timestamp
 
@@ -26,11 +30,16 @@ package struct AdminRouter: Sendable {
   init(
     _ endpoints: [any AdminEndpoints], log: ServerLog, clock: @escaping @Sendable () -> Timestamp
   ) {
-    let declared = endpoints.flatMap(\.endpoints)
-    self.endpoints = Dictionary(
-      grouping: declared + AdminDescriptionEndpoints(others: declared).endpoints, by: \.path)
+    let description = AdminDescriptionEndpoints(
+      others: endpoints.flatMap { type(of: $0).declarations })
+    routes = Dictionary(
+      grouping: (endpoints + [description]).flatMap { Self.routes(of: $0) }, by: \.endpoint.path)
     self.log = log
     self.clock = clock
+  }
+
+  private static func routes<Group: AdminEndpoints>(of group: Group) -> [Entry] {
+    Group.endpoints.map { ($0.endpoint, $0.answer(group)) }
   }
 
   /// Returns the answer to a request with a path below ``prefix``.
@@ -43,31 +52,31 @@ package struct AdminRouter: Sendable {
     to request: HTTPRequest, _ info: RequestInfo, by identity: AdminIdentity
   ) async throws -> HTTPResponse {
     let path = String(request.path.dropFirst(Self.prefix.count))
-    guard let choices = endpoints[path] else {
+    guard let choices = routes[path] else {
       throw ServiceError(
         .notFound,
         "no such path: '\(request.path.prefix(200))'; below \(Self.prefix) are "
-          + endpoints.keys.sorted().joined(separator: ", "))
+          + routes.keys.sorted().joined(separator: ", "))
     }
     let method = request.method == "HEAD" ? "GET" : request.method
-    guard let endpoint = choices.first(where: { $0.method.rawValue == method }) else {
+    guard let route = choices.first(where: { $0.endpoint.method.rawValue == method }) else {
+      let allowed = choices.map(\.endpoint.method.rawValue)
       throw WrongMethod(
-        allowed: choices.map(\.method.rawValue),
-        reason: "\(path) takes \(choices.map(\.method.rawValue).joined(separator: " or ")), "
-          + "not \(request.method)")
+        allowed: allowed,
+        reason: "\(path) takes \(allowed.joined(separator: " or ")), not \(request.method)")
     }
-    let arguments = try AdminArguments(request, known: endpoint.arguments)
+    let arguments = try AdminArguments(request, known: route.endpoint.arguments)
     let admin = AdminRequest(
       uuid: info.uuid, identity: identity, arguments: arguments, now: clock(), http: request)
     let response: HTTPResponse
     do {
-      response = try await endpoint.answer(admin)
+      response = try await route.answer(admin)
     } catch let error as StoreError where error.code == .userDeleted {
       // The web services protocol reports this error as a failed sign-in. Here the caller is an
       // operator, whose sign-in did not fail.
       throw ServiceError(.notFound, error.reason)
     }
-    if endpoint.changes {
+    if route.endpoint.changes {
       let name = identity.key.map { "the key \($0.identifier)" } ?? "the data directory's owner"
       log.info("admin: \(path) by \(name)", ["request": .string("\(admin.uuid)")])
     }

@@ -22,52 +22,52 @@ struct AdminSharesEndpoints: AdminEndpoints {
   let links: AssetLinks
 
   private static let owner = AdminArgument(
-    "owner", .text, "the owner of the share: the name of an account, or a user record name")
-  private static let zone = AdminArgument("zone", .text, "the name of the share's zone")
+    "owner", .text, "the owner: a name or a user record name", "USER")
+  private static let zone = AdminArgument("zone", .text, "the zone of the share", "NAME")
   private static let share = AdminArgument(
     "share", .text,
-    "the name of the share's record; that of a zone's share is \(ShareContent.zoneShareName)")
+    "the name of the share's record; that of a zone's share is \(ShareContent.zoneShareName)",
+    "SHARE")
   private static let participant = AdminArgument(
     "participant", .text,
-    "the name of an account, a user record name, the address of an invitation, or a participantID")
+    "the name of an account, a user record name, the address of an invitation, or a participantID",
+    "PARTICIPANT")
+  private static let filteredOwner = AdminArgument(
+    "owner", .text, "only shares of this owner: a name or a user record name", "USER")
   private static let member = AdminArgument(
-    "participant", .text,
-    "only shares with this participant: the name of an account, or a user record name")
+    "participant", .text, "only shares with this participant: a name or a user record name",
+    "USER")
 
   /// The arguments that name a zone of an owner.
-  private static let place: [AdminArgument] = [
-    .container.needed, .environment, owner.needed, zone.needed,
-  ]
+  private static let place = AdminArgument.place + [owner.needed, zone.needed]
   /// The arguments that name a share.
   private static let one = place + [share.needed]
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get(
-        "shares",
-        [.container.needed, .environment, Self.owner, Self.member, .limit, .continuation],
-        "Shares with their owners and the numbers of their participants",
-        answers: .page("shares", of: ListedShare.shape), list),
-      .get(
-        "shares/show", Self.one, "A share with its participants and its link",
-        answers: ShownShare.shape, show),
-      .post(
-        "shares/remove", Self.one + [Self.participant.needed],
-        "Removes a participant from a share, or withdraws an invitation",
-        answers: ShownShare.shape, remove),
-      .post(
-        "shares/end", Self.one, "Ends a share; its records stay with the owner",
-        answers: .member("ended"), end),
-      .post(
-        "shares/new-link", Self.one,
-        "Replaces the link of a share; the old one is unknown from then on",
-        answers: ShownShare.shape, renewLink),
-      .get(
-        "records/readers", Self.place + [.recordName.needed],
-        "Who sees a record of a private database, and by which share",
-        answers: Self.readers, readers),
-    ]
-  }
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "shares",
+      AdminArgument.place + [filteredOwner, member, .limit, .continuation],
+      "Shares with their owners and the numbers of their participants",
+      answers: .page("shares", of: ListedShare.shape), Self.list),
+    .get(
+      "shares/show", Self.one, "A share with its participants and its link",
+      answers: ShownShare.shape, Self.show),
+    .post(
+      "shares/remove", Self.one + [Self.participant.needed],
+      "Removes a participant from a share, or withdraws an invitation",
+      answers: ShownShare.shape, Self.remove),
+    .post(
+      "shares/end", Self.one, "Ends a share; its records stay with the owner",
+      answers: .member("ended"), Self.end),
+    .post(
+      "shares/new-link", Self.one,
+      "Replaces the link of a share; the old one is unknown from then on",
+      answers: ShownShare.shape, Self.renewLink),
+    .get(
+      "records/readers", Self.place + [.recordName.needed],
+      "Who sees a record of a private database, and by which share",
+      answers: Self.readers, Self.readers),
+  ]
 
   // MARK: Lists
 

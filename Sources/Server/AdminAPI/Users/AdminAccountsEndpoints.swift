@@ -25,46 +25,57 @@ struct AdminAccountsEndpoints: AdminEndpoints {
   static let lifetimes = 1...3_155_760_000
 
   private static let lifetime = AdminArgument(
-    "lifetime", .integer(lifetimes), "the token's lifetime in seconds; two weeks by default")
-  private static let name = AdminArgument("name", .text, "the account's name, which must be unique")
+    "lifetime", .seconds(lifetimes), "the token's lifetime (default two weeks)", "TIME",
+    option: "expires-in")
+  private static let name = AdminArgument(
+    "name", .text, "the account's name, which must be unique", "NAME")
   private static let password = AdminArgument(
-    "password", .secret, "for the sign-in page; none by default")
+    "password", .secret, "a password for the sign-in page")
   private static let email = AdminArgument(
-    "emailAddress", .text, "lets other users find this user")
+    "emailAddress", .text, "the e-mail address by which others can find the user", "ADDRESS",
+    option: "email", rule: { refusal(email: $0, phone: nil) })
   private static let phone = AdminArgument(
-    "phoneNumber", .text, "lets other users find this user")
+    "phoneNumber", .text,
+    "the phone number by which others can find the user, such as +49301234567", "NUMBER",
+    option: "phone", rule: { refusal(email: nil, phone: $0) })
   /// The arguments for the parts of a person's name, with the part that each sets.
   private static let nameParts:
     [(AdminArgument, WritableKeyPath<PersonNameComponents, String?> & Sendable)] = [
-      (.init("givenName", .text, "shown to users who find this user"), \.givenName),
-      (.init("middleName", .text, "the same"), \.middleName),
-      (.init("familyName", .text, "the same"), \.familyName),
-      (.init("nickname", .text, "the same"), \.nickname),
-      (.init("namePrefix", .text, "the same, such as Dr."), \.namePrefix),
-      (.init("nameSuffix", .text, "the same, such as Jr."), \.nameSuffix),
+      (
+        .init("givenName", .text, "the given name, which others who find the user see", "NAME"),
+        \.givenName
+      ),
+      (.init("middleName", .text, "the middle name, likewise", "NAME"), \.middleName),
+      (.init("familyName", .text, "the family name, likewise", "NAME"), \.familyName),
+      (.init("nickname", .text, "the nickname, likewise", "NAME"), \.nickname),
+      (
+        .init("namePrefix", .text, "the title before the name, such as Dr.", "TITLE"),
+        \.namePrefix
+      ),
+      (
+        .init("nameSuffix", .text, "the title after the name, such as Jr.", "TITLE"), \.nameSuffix
+      ),
     ]
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .post(
-        "users/add",
-        [Self.name.needed, Self.password, Self.lifetime, Self.email, Self.phone]
-          + Self.nameParts.map(\.0),
-        "Creates an account with a web auth token, which only this answer has",
-        answers: User.shapeWithToken, add),
-      .post(
-        "users/password", [.user.needed, Self.password.needed],
-        "Changes a user's password and ends the sessions in web apps", answers: User.shape,
-        password),
-      .post(
-        "users/add-token", [.user.needed, Self.lifetime],
-        "Creates another web auth token for native clients, which only this answer has",
-        answers: User.shapeWithToken, addToken),
-      .post(
-        "users/sign-out", [.user.needed, .everywhere], "Ends a user's sessions",
-        answers: AnswerShape<Int> { $0.member("sessions", as: .count) { $0 } }, signOut),
-    ]
-  }
+  static let endpoints: [AdminHandler<Self>] = [
+    .post(
+      "users/add",
+      [Self.name.needed, Self.password, Self.lifetime, Self.email, Self.phone]
+        + Self.nameParts.map(\.0),
+      "Creates an account with a web auth token, which only this answer has",
+      answers: User.shapeWithToken, Self.add),
+    .post(
+      "users/password", [.user.needed, Self.password.needed],
+      "Changes a user's password and ends the sessions in web apps", answers: User.shape,
+      Self.password),
+    .post(
+      "users/add-token", [.user.needed, Self.lifetime],
+      "Creates another web auth token for native clients, which only this answer has",
+      answers: User.shapeWithToken, Self.addToken),
+    .post(
+      "users/sign-out", [.user.needed, .everywhere], "Ends a user's sessions",
+      answers: AnswerShape<Int> { $0.member("sessions", as: .count) { $0 } }, Self.signOut),
+  ]
 
   /// Creates an account with a web auth token.
   ///
@@ -184,26 +195,28 @@ struct AdminAccountsEndpoints: AdminEndpoints {
 
   /// Returns the profile that the arguments describe.
   ///
-  /// - Throws: `BAD_REQUEST` for an invalid email address, phone number or part of the name.
+  /// - Throws: `BAD_REQUEST` for an invalid part of the name.
   private func profile(_ arguments: AdminArguments) throws(ServiceError) -> UserProfile {
     var names = PersonNameComponents()
     for (argument, part) in Self.nameParts {
       names[keyPath: part] = try Self.checked(argument, of: arguments)
     }
-    let email = try Self.checked(Self.email, of: arguments)
-    let phone = try Self.checked(Self.phone, of: arguments)
-    /// Creates a profile. If the profile is invalid, the error names `argument`.
-    func made(
-      _ argument: AdminArgument, _ email: String?, _ phone: String?
-    ) throws(ServiceError) -> UserProfile {
-      do throws(ModelError) {
-        return try UserProfile(emailAddress: email, phoneNumber: phone, nameComponents: names)
-      } catch {
-        throw arguments.mistake(argument, "is not accepted: \(error.reason)")
-      }
+    do throws(ModelError) {
+      return try UserProfile(
+        emailAddress: arguments.text(Self.email), phoneNumber: arguments.text(Self.phone),
+        nameComponents: names)
+    } catch {
+      throw ServiceError(.badRequest, error.reason)
     }
-    // The email address is checked alone first, so that the error names the right argument.
-    _ = try made(Self.email, email, nil)
-    return try made(Self.phone, email, phone)
+  }
+
+  /// Returns why no profile can have the email address and the phone number; nil if one can.
+  private static func refusal(email: String?, phone: String?) -> String? {
+    do throws(ModelError) {
+      _ = try UserProfile(emailAddress: email, phoneNumber: phone, nameComponents: nil)
+      return nil
+    } catch {
+      return "is not accepted: \(error.reason)"
+    }
   }
 }

@@ -16,11 +16,11 @@ struct AdminRolesEndpoints: AdminEndpoints {
   let credentials: CredentialService
   let schemas: SchemaService
 
-  private static let role = AdminArgument("role", .text, "a role of the container's schema")
+  private static let role = AdminArgument("role", .text, "a role of the container's schema", "ROLE")
   /// The argument `user`, which permits server-to-server keys too.
   private static let holder = AdminArgument(
     "user", .text,
-    "the name of an account, a user record name, or the ID of a server-to-server key")
+    "the name of an account, a user record name, or the ID of a server-to-server key", "USER")
 
   /// The shape of a role with its members. Members are account names or key IDs; an unknown member
   /// appears as its user record name.
@@ -38,23 +38,19 @@ struct AdminRolesEndpoints: AdminEndpoints {
     membership.member("userRecordName") { $0.userRecordName }
   }
 
-  var endpoints: [AdminEndpoint] {
-    let place: [AdminArgument] = [.container.needed, .environment]
-    let arguments = place + [Self.role.needed, Self.holder.needed]
-    return [
-      .get(
-        "roles", place, "The roles of a container's schema with those who have them",
-        answers: .list("roles", of: Self.shape), list),
-      .post("roles/grant", arguments, "Gives a role to a user or key", answers: Self.membership) {
-        try await set(true, $0)
-      },
-      .post(
-        "roles/revoke", arguments, "Takes a role from a user or key", answers: Self.membership
-      ) {
-        try await set(false, $0)
-      },
-    ]
-  }
+  private static let setting = AdminArgument.place + [role.needed, holder.needed]
+
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "roles", AdminArgument.place, "The roles of a container's schema with those who have them",
+      answers: .list("roles", of: shape), Self.list),
+    .post("roles/grant", setting, "Gives a role to a user or key", answers: membership) { group in
+      { try await group.set(true, $0) }
+    },
+    .post("roles/revoke", setting, "Takes a role from a user or key", answers: membership) {
+      group in { try await group.set(false, $0) }
+    },
+  ]
 
   private func list(
     _ request: AdminRequest

@@ -19,7 +19,8 @@ struct AdminUserDeletionEndpoints: AdminEndpoints {
   /// The argument that decides about the user's records in public databases. It has no default.
   private static let publicRecords = AdminArgument(
     "publicRecords", .word(UserDeletion.PublicRecords.allCases.map(\.rawValue)),
-    "whether public records that the user created stay without the user's name, or are deleted")
+    "the choice for public records that the user created: keep removes only the user's name from "
+      + "them, delete deletes them", "WHAT")
 
   /// The shape of a deletion with its stage and the number of stages.
   private static let deletion = AnswerShape<UserDeletion>("UserDeletion") { deletion in
@@ -36,18 +37,16 @@ struct AdminUserDeletionEndpoints: AdminEndpoints {
     deletion.member("began") { $0.began }
   }
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .post(
-        "users/delete", [.user.needed, Self.publicRecords.needed],
-        "Begins to delete a user and all data of the user; the server continues in the background",
-        answers: Self.deletion, delete),
-      .get(
-        "users/deletions", [], "The deletions of users that are under way",
-        answers: .list("deletions", of: Self.deletion)
-      ) { _ in try await store.userDeletions() },
-    ]
-  }
+  static let endpoints: [AdminHandler<Self>] = [
+    .post(
+      "users/delete", [.user.needed, Self.publicRecords.needed],
+      "Begins to delete a user and all data of the user; the server continues in the background",
+      answers: Self.deletion, Self.delete),
+    .get(
+      "users/deletions", [], "The deletions of users that are under way",
+      answers: .list("deletions", of: Self.deletion)
+    ) { group in { _ in try await group.store.userDeletions() } },
+  ]
 
   /// Begins a deletion. The server continues it in the background, and the user's tokens are
   /// invalid at once.

@@ -21,26 +21,26 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
     .user.needed, .container.needed, .environment, .limit,
   ]
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get(
-        "users/holdings", [.user.needed],
-        "Tokens, identities at issuers, roles and permissions of a user, without secrets",
-        answers: UserHoldings.shape
-      ) { request in
-        try await store.holdings(
-          of: request.user(in: accounts).userRecordName, at: request.now)
-      },
-      .get(
-        "users/public-records", Self.place + [.continuation],
-        "Records of a public database that a user created or modified last",
-        answers: RecordsResponse.schema(in: .answers), records),
-      .get(
-        "users/notifications", Self.place + [.syncToken],
-        "A user's notification log in a container",
-        answers: NotificationChangesResponse.schema(in: .answers), notifications),
-    ]
-  }
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "users/holdings", [.user.needed],
+      "Tokens, identities at issuers, roles and permissions of a user, without secrets",
+      answers: UserHoldings.shape
+    ) { group in
+      { request in
+        try await group.store.holdings(
+          of: request.user(in: group.accounts).userRecordName, at: request.now)
+      }
+    },
+    .get(
+      "users/public-records", Self.place + [.continuation],
+      "Records of a public database that a user created or modified last",
+      answers: RecordsResponse.schema(in: .answers), Self.records),
+    .get(
+      "users/notifications", Self.place + [.syncToken],
+      "A user's notification log in a container",
+      answers: NotificationChangesResponse.schema(in: .answers), Self.notifications),
+  ]
 
   /// Returns a page of the records in a public database that the user created, or that the user was
   /// the last to modify.

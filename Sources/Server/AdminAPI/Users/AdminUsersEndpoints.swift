@@ -14,26 +14,27 @@ struct AdminUsersEndpoints: AdminEndpoints {
   let databases: AdminDatabases
 
   /// The argument `text` of the list of accounts.
-  private static let beginning = AdminArgument("text", .text, "the beginning of the name")
+  private static let beginning = AdminArgument(
+    "text", .text, "only users whose names begin with this text")
+  private static let holder = AdminArgument(
+    "user", .text, "only this user's: a name or a user record name", "USER")
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get(
-        "users", [Self.beginning, .limit, .continuation], "Accounts by their names",
-        answers: .page("users", of: User.shape), list),
-      .get("users/show", [.user.needed], "An account", answers: User.shape) { request in
-        try await request.user(in: accounts)
-      },
-      .get(
-        "devices", [.user, .limit, .continuation],
-        "APNs tokens, browsers, webhooks and readers of the web courier",
-        answers: .page("devices", of: Self.device), devices),
-      .post(
-        "devices/delete", [.kind.needed, .token.needed],
-        "Removes a device; the pushes that wait for it are not sent", answers: .member("deleted"),
-        deleteDevice),
-    ]
-  }
+  static let endpoints: [AdminHandler<Self>] = [
+    .get(
+      "users", [Self.beginning, .limit, .continuation], "Accounts by their names",
+      answers: .page("users", of: User.shape), Self.list),
+    .get("users/show", [.user.needed], "An account", answers: User.shape) { group in
+      { try await $0.user(in: group.accounts) }
+    },
+    .get(
+      "devices", [holder, .limit, .continuation],
+      "APNs tokens, browsers, webhooks and readers of the web courier",
+      answers: .page("devices", of: Self.device), Self.devices),
+    .post(
+      "devices/delete", [.kind, .token.needed],
+      "Removes a device; the pushes that wait for it are not sent", answers: deletedDevice,
+      Self.deleteDevice),
+  ]
 
   /// Returns a page of accounts, ordered by name.
   private func list(_ request: AdminRequest) async throws -> AdminPage<User> {
@@ -72,8 +73,8 @@ struct AdminUsersEndpoints: AdminEndpoints {
   private func devices(_ request: AdminRequest) async throws -> AdminPage<NamedDevice> {
     let arguments = request.arguments
     var user: String?
-    if let name = arguments.text(.user) {
-      user = try await databases.userRecordName(name, of: .user, arguments)
+    if let name = arguments.text(Self.holder) {
+      user = try await databases.userRecordName(name, of: Self.holder, arguments)
     }
     let last = try AdminContinuation.parts(arguments, count: 4).flatMap { parts -> DeviceName? in
       guard let kind = DeviceToken.Kind(rawValue: parts[0]),
@@ -94,24 +95,31 @@ struct AdminUsersEndpoints: AdminEndpoints {
         } : nil)
   }
 
-  /// Removes a device from all containers, and abandons its waiting deliveries. The answer contains the
-  /// device's token.
+  private typealias Deletion = (token: String, kind: DeviceToken.Kind)
+
+  private static let deletedDevice = AnswerShape<Deletion> { deletion in
+    deletion.member("deleted") { $0.token }
+    deletion.member("kind") { $0.kind }
+  }
+
+  /// Removes a device from all containers, and abandons its waiting deliveries. Without a kind, the
+  /// device is of the first kind that has the token.
   ///
   /// - Throws: `NOT_FOUND` if there is no such device.
-  private func deleteDevice(_ request: AdminRequest) async throws -> String {
-    guard let kind: DeviceToken.Kind = request.arguments.word(.kind) else {
-      throw request.arguments.mistake(.kind, "is missing")
-    }
+  private func deleteDevice(_ request: AdminRequest) async throws -> Deletion {
+    let kind: DeviceToken.Kind? = request.arguments.word(.kind)
     let token = try request.arguments.required(.token)
-    var isRemoved = false
-    for device in try await devices.registrations(ofToken: token, kind: kind)
-    where try await devices.removeDeviceToken(
-      token, kind: kind, of: device.recipient, at: request.now)
-    {
-      isRemoved = true
+    for kind in kind.map({ [$0] }) ?? PushChannelRegistry.all.map({ $0.kind }) {
+      var isRemoved = false
+      for device in try await devices.registrations(ofToken: token, kind: kind)
+      where try await devices.removeDeviceToken(
+        token, kind: kind, of: device.recipient, at: request.now)
+      {
+        isRemoved = true
+      }
+      if isRemoved { return (token, kind) }
     }
-    guard isRemoved else { throw ServiceError(.notFound, "there is no such device") }
-    return token
+    throw ServiceError(.notFound, "there is no such device")
   }
 }
 

@@ -32,7 +32,7 @@ struct AdminUserDataTests {
       let key = try await service.addAdminKey()
       for (body, text) in [
         (["user": "bob"], "'publicRecords' is missing"),
-        (["user": "bob", "publicRecords": "hide"], "must be keep, delete, not 'hide'"),
+        (["user": "bob", "publicRecords": "hide"], "must be keep or delete, not 'hide'"),
         (["publicRecords": "keep"], "'user' is missing"),
       ] as [(JSONValue, String)] {
         let answer = try await service.adminPost("users/delete", body, key: key)
