@@ -235,7 +235,7 @@ let testing: [[Target]] = [
       tests(
         "ProgramTests",
         """
-        petrel petrel-bench CommandInterface Configuration PushChannels StoreTools Storage
+        petrel petrel-bench CommandInterface AdminAPI Configuration PushChannels StoreTools Storage
         StoreModel CloudKit CloudKitModel Cryptography Spelling Settings PropertyTesting
         RepositoryFiles
         """),

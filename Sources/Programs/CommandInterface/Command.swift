@@ -2,22 +2,22 @@
 ///
 /// ``CommandProgram`` finds the command, parses its options and runs it. The help, the manual and
 /// the shell completions are made from these declarations.
-package protocol Command: SendableMetatype {
+package protocol Command: Sendable {
   /// The name as the user types it after the program's name, such as `users add`: one or two words.
-  static var name: String { get }
+  var name: String { get }
   /// One sentence for the list of commands.
-  static var summary: String { get }
+  var summary: String { get }
   /// A whole command line that works, for the help text.
-  static var example: String { get }
+  var example: String { get }
   /// The placeholders of the positional words, such as `NAME`, or `bash|zsh` for a choice. The
   /// default is empty: the command takes no positional words.
-  static var operands: String { get }
+  var operands: String { get }
   /// The options and flags that the command accepts. The program refuses any other with a
   /// ``UsageError``.
-  static var options: [Arguments.Option] { get }
+  var options: [Arguments.Option] { get }
   /// The exit statuses with their meanings, for help texts. It is empty if 0 and 1 only mean
   /// success and failure; that is the default.
-  static var exitStatuses: [(Int32, String)] { get }
+  var exitStatuses: [(Int32, String)] { get }
 
   /// Runs the command.
   ///
@@ -25,12 +25,12 @@ package protocol Command: SendableMetatype {
   /// - Throws: ``UsageError`` for wrong words, and `InputFile.Failure` for a file that cannot be
   ///   read (exit status 64); any other error for a failure (exit status 1). ``CommandProgram``
   ///   prints all of them on standard error.
-  static func run(_ arguments: Arguments) async throws -> Int32
+  func run(_ arguments: Arguments) async throws -> Int32
 }
 
 extension Command {
-  package static var operands: String { "" }
-  package static var exitStatuses: [(Int32, String)] { [] }
+  package var operands: String { "" }
+  package var exitStatuses: [(Int32, String)] { [] }
 }
 
 extension String {

@@ -13,10 +13,10 @@ package struct CommandProgram {
     /// The title; `nil` if the program has only one section.
     package var title: String?
     /// The commands in the order of the overview.
-    package var commands: [any Command.Type]
+    package var commands: [any Command]
 
     /// Creates a section.
-    package init(_ title: String?, _ commands: [any Command.Type]) {
+    package init(_ title: String?, _ commands: [any Command]) {
       self.title = title
       self.commands = commands
     }
@@ -45,7 +45,7 @@ package struct CommandProgram {
   }
 
   /// All commands of all sections.
-  package var commands: [any Command.Type] { sections.flatMap(\.commands) }
+  package var commands: [any Command] { sections.flatMap(\.commands) }
 
   /// Sets the process's file mode mask and the limits of the memory allocator. Call it before any
   /// other work.
@@ -114,7 +114,7 @@ package struct CommandProgram {
   private var help: Help { Help(program: self) }
 
   /// Returns the command whose name the words begin with; `nil` if there is none.
-  private func command(named words: [String]) -> (any Command.Type)? {
+  private func command(named words: [String]) -> (any Command)? {
     commands.first { words.starts(with: $0.name.split(separator: " ").map(String.init)) }
   }
 

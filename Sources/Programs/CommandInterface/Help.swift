@@ -32,7 +32,7 @@ struct Help {
 
   /// Returns the operands and the required options, which follow the command's name in the usage
   /// line.
-  private func words(of command: any Command.Type) -> String {
+  private func words(of command: any Command) -> String {
     var text = command.operands.isEmpty ? "" : " " + command.operands
     for option in command.options where option.isRequired { text += " " + option.usage }
     if command.options.contains(where: { !$0.isRequired }) { text += " [OPTION…]" }
@@ -40,12 +40,12 @@ struct Help {
   }
 
   /// Returns the usage line of a command.
-  func usage(of command: any Command.Type) -> String {
+  func usage(of command: any Command) -> String {
     "\(program.name) \(command.name)" + words(of: command)
   }
 
   /// Returns the help of one command: usage, summary, options, example and exit statuses.
-  func text(of command: any Command.Type, _ style: TextStyle) -> String {
+  func text(of command: any Command, _ style: TextStyle) -> String {
     var text = style.strong("\(program.name) \(command.name)") + words(of: command)
     text += "\n\n\(command.summary)\n"
     if !command.options.isEmpty {

@@ -30,7 +30,7 @@ package struct Manual {
 
   /// Returns the part of one command: heading, summary, usage, options, example and exit statuses.
   private static func markdown(
-    of command: any Command.Type, in program: CommandProgram
+    of command: any Command, in program: CommandProgram
   ) -> String {
     var text = """
       ### \(command.name)
@@ -88,7 +88,7 @@ package struct Manual {
   }
 
   /// Returns the subsection of one command in man(7).
-  private static func man(of command: any Command.Type, in program: CommandProgram) -> String {
+  private static func man(of command: any Command, in program: CommandProgram) -> String {
     var text = ".SS \(escaped(Help(program: program).usage(of: command)))\n"
     text += escaped(command.summary) + "\n"
     for option in command.options {

@@ -14,12 +14,12 @@ enum BenchmarkProgram {
       .init(
         nil,
         [
-          SaveBenchmarkCommand.self, NotifyBenchmarkCommand.self, TestCloudBenchmarkCommand.self,
-          QueryBenchmarkCommand.self, ChangesBenchmarkCommand.self, MatchBenchmarkCommand.self,
-          PushBenchmarkCommand.self, FanOutBenchmarkCommand.self, ShareBenchmarkCommand.self,
-          SyncBenchmarkCommand.self, ExplainBenchmarkCommand.self,
-          ClusterBenchmarkCommand.self, PartitionBenchmarkCommand.self,
-          SimulateBenchmarkCommand.self,
+          SaveBenchmarkCommand(), NotifyBenchmarkCommand(), TestCloudBenchmarkCommand(),
+          QueryBenchmarkCommand(), ChangesBenchmarkCommand(), MatchBenchmarkCommand(),
+          PushBenchmarkCommand(), FanOutBenchmarkCommand(), ShareBenchmarkCommand(),
+          SyncBenchmarkCommand(), ExplainBenchmarkCommand(),
+          ClusterBenchmarkCommand(), PartitionBenchmarkCommand(),
+          SimulateBenchmarkCommand(),
         ])
     ])
 

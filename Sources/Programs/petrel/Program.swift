@@ -3,7 +3,7 @@ import Foundation
 
 extension Command {
   /// The default example: the command without options.
-  static var example: String { "petrel \(name)" }
+  var example: String { "petrel \(name)" }
 }
 
 /// The program `petrel`: the server and the commands that manage it.
@@ -23,42 +23,42 @@ enum Program {
       .init(
         "Run a server",
         [
-          ServeCommand.self, ConfigCommand.self, LimitsCommand.self, DoctorCommand.self,
-          BackupCommand.self, RestoreCommand.self, StoreInitCommand.self, StoreMigrateCommand.self,
-          StoreRestoredCommand.self, ServersListCommand.self, VersionCommand.self,
+          ServeCommand(), ConfigCommand(), LimitsCommand(), DoctorCommand(),
+          BackupCommand(), RestoreCommand(), StoreInitCommand(), StoreMigrateCommand(),
+          StoreRestoredCommand(), AdminCommand.serversList, VersionCommand(),
         ]),
       .init(
         "View and change data",
         [
-          SchemaExportCommand.self, SchemaImportCommand.self, SchemaValidateCommand.self,
-          SchemaDeployCommand.self, SchemaStatusCommand.self, RecordsQueryCommand.self,
-          RecordsGetCommand.self, RecordsPutCommand.self, RecordsDeleteCommand.self,
-          RecordsImportCommand.self, RecordsExportCommand.self, ZonesListCommand.self,
-          ZonesSaveCommand.self, ZonesDeleteCommand.self, SubscriptionsListCommand.self,
-          SubscriptionsShowCommand.self, SubscriptionsSaveCommand.self,
-          SubscriptionsDeleteCommand.self, DatabasesPartitionCommand.self,
-          SharesListCommand.self, SharesShowCommand.self, SharesRemoveCommand.self,
-          SharesEndCommand.self, SharesNewLinkCommand.self,
+          SchemaExportCommand(), SchemaImportCommand(), SchemaValidateCommand(),
+          SchemaDeployCommand(), AdminCommand.schemaStatus, AdminCommand.recordsQuery,
+          AdminCommand.recordsGet, RecordsPutCommand(), AdminCommand.recordsDelete,
+          RecordsImportCommand(), RecordsExportCommand(), AdminCommand.zonesList,
+          AdminCommand.zonesSave, AdminCommand.zonesDelete, AdminCommand.subscriptionsList,
+          AdminCommand.subscriptionsShow, SubscriptionsSaveCommand(),
+          SubscriptionsDeleteCommand(), AdminCommand.databasesPartition,
+          AdminCommand.sharesList, AdminCommand.sharesShow, AdminCommand.sharesRemove,
+          AdminCommand.sharesEnd, AdminCommand.sharesNewLink,
         ]),
       .init(
         "Manage access",
         [
-          UsersAddCommand.self, UsersListCommand.self, UsersShowCommand.self,
-          UsersPasswordCommand.self, UsersAddTokenCommand.self, UsersSignOutCommand.self,
-          UsersExportCommand.self, UsersDeleteCommand.self, KeysAddAPITokenCommand.self,
-          KeysAddServerKeyCommand.self, KeysAddAdminKeyCommand.self, KeysListCommand.self,
-          KeysRevokeCommand.self, RolesGrantCommand.self, RolesRevokeCommand.self,
-          RolesListCommand.self, DevicesListCommand.self, DevicesRemoveCommand.self,
+          AdminCommand.usersAdd, AdminCommand.usersList, AdminCommand.usersShow,
+          AdminCommand.usersPassword, AdminCommand.usersAddToken, AdminCommand.usersSignOut,
+          UsersExportCommand(), UsersDeleteCommand(), AdminCommand.keysAddAPIToken,
+          KeysAddServerKeyCommand(), AdminCommand.keysAddAdminKey, AdminCommand.keysList,
+          AdminCommand.keysRevoke, AdminCommand.rolesGrant, AdminCommand.rolesRevoke,
+          AdminCommand.rolesList, AdminCommand.devicesList, AdminCommand.devicesRemove,
         ]),
       .init(
         "Find out why a push arrived or did not",
         [
-          NotificationsListCommand.self, NotificationsWatchCommand.self, ExplainRecordCommand.self,
-          ExplainSubscriptionCommand.self, ExplainDryRunCommand.self,
+          AdminCommand.notificationsList, NotificationsWatchCommand(), AdminCommand.explainRecord,
+          AdminCommand.explainSubscription, ExplainDryRunCommand(),
         ]),
       .init(
         "Try and develop",
-        [DemoCommand.self, SimulateAPNsCommand.self, CompletionsCommand.self, ManualCommand.self]),
+        [DemoCommand(), SimulateAPNsCommand(), CompletionsCommand(), ManualCommand()]),
     ])
 
   static func main() async {

@@ -48,3 +48,7 @@ struct CommandTests {
     }
   }
 }
+
+extension CommandProgram: CustomTestStringConvertible {
+  public var testDescription: String { name }
+}

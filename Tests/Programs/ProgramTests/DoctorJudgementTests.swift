@@ -127,9 +127,9 @@ struct DoctorJudgementTests {
 
   @Test("how long a server is taken for alive is told in seconds")
   func aliveText() {
-    #expect(ServersListCommand.text(ofSeconds: 4.96) == "5.0 s")
-    #expect(ServersListCommand.text(ofSeconds: 0.34) == "0.3 s")
-    #expect(ServersListCommand.text(ofSeconds: -0.2) == "overdue")
+    #expect(AdminCommand.aliveText(ofSeconds: 4.96) == "5.0 s")
+    #expect(AdminCommand.aliveText(ofSeconds: 0.34) == "0.3 s")
+    #expect(AdminCommand.aliveText(ofSeconds: -0.2) == "overdue")
   }
 
   @Test(

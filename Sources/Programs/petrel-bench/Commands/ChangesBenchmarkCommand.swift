@@ -4,18 +4,18 @@ import ServerHosting
 
 /// The command `petrel-bench changes`. It measures the rate at which a client reads the change feed
 /// of a zone page by page. The baseline is SQLite alone.
-enum ChangesBenchmarkCommand: Command {
-  static let name = "changes"
-  static let example = "petrel-bench changes"
-  static let summary = "Measures how fast a client pages through a zone's change feed."
-  static let options: [Arguments.Option] = [
+struct ChangesBenchmarkCommand: Command {
+  let name = "changes"
+  let example = "petrel-bench changes"
+  let summary = "Measures how fast a client pages through a zone's change feed."
+  let options: [Arguments.Option] = [
     .init("records", "NUMBER", "changes in the zone (default 100000)"),
     .init("rounds", "NUMBER", "how often they are read (default 3)"),
     .init("data", "DIRECTORY", "where to write; the disk matters (default .petrel/bench)"),
     BenchmarkReport.option,
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let count = try arguments.int("records", in: 1_000...10_000_000) ?? 100_000
     let rounds = try arguments.int("rounds", in: 1...1_000) ?? 3
     let directory = arguments.string("data") ?? ".petrel/bench"
@@ -51,7 +51,7 @@ enum ChangesBenchmarkCommand: Command {
     report.line("baseline: \(Int(baseline)) rows a second with SQLite alone, by an index")
     report.line("round   records/s   page p50        p99   of the baseline")
     for round in 1...rounds {
-      let feed = try FeedPages(ofZone: #"{"zoneName":"Feed"}"#, counting: mark) {
+      let feed = try FeedPages(ofZone: #"{"zoneName":"Feed"}"#, counting: Self.mark) {
         try post("changes/zone", $0)
       }
       guard feed.found == count else {

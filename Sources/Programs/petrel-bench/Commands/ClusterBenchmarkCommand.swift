@@ -4,12 +4,12 @@ import PostgreSQLHosting
 
 /// The command `petrel-bench cluster`. It runs ``ClusterBenchmark`` on a PostgreSQL server that it
 /// starts, or on one that the user names.
-enum ClusterBenchmarkCommand: Command {
-  static let name = "cluster"
-  static let example = "petrel-bench cluster --servers 1,2,3"
-  static let summary =
+struct ClusterBenchmarkCommand: Command {
+  let name = "cluster"
+  let example = "petrel-bench cluster --servers 1,2,3"
+  let summary =
     "Measures the throughput of several servers on one PostgreSQL, and its cost there."
-  static let options: [Arguments.Option] = [
+  let options: [Arguments.Option] = [
     .init(
       "store", "URL",
       "an empty database of a PostgreSQL (default a temporary PostgreSQL, from Debian's packages)"
@@ -27,7 +27,7 @@ enum ClusterBenchmarkCommand: Command {
     BenchmarkReport.option,
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let name = "petrel-cluster-\(UUID().uuidString.prefix(8))"
     let directory =
       URL(fileURLWithPath: arguments.string("data") ?? NSTemporaryDirectory()).path + "/" + name
@@ -41,7 +41,7 @@ enum ClusterBenchmarkCommand: Command {
     let own =
       arguments.string("store") == nil
       ? try await onThread {
-        try HostedPostgreSQL(in: directory + "-pg", settings: settings)
+        try HostedPostgreSQL(in: directory + "-pg", settings: Self.settings)
       } : nil
     defer {
       own?.end()

@@ -1,11 +1,11 @@
 import CommandInterface
 
 /// The command `petrel-bench explain`, which runs ``HistoryCostBenchmark``.
-enum ExplainBenchmarkCommand: Command {
-  static let name = "explain"
-  static let example = "petrel-bench explain"
-  static let summary = "Measures the cost of keeping the changes for explanations."
-  static let options: [Arguments.Option] = [
+struct ExplainBenchmarkCommand: Command {
+  let name = "explain"
+  let example = "petrel-bench explain"
+  let summary = "Measures the cost of keeping the changes for explanations."
+  let options: [Arguments.Option] = [
     .init("subscriptions", "NUMBER", "subscriptions on the saved record type (default 10000)"),
     .init("seconds", "NUMBER", "how long each turn saves (default 5)"),
     .init("rounds", "NUMBER", "turns of each kind (default 3)"),
@@ -14,7 +14,7 @@ enum ExplainBenchmarkCommand: Command {
     BenchmarkReport.option,
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let report = BenchmarkReport("explain", arguments)
     try await HistoryCostBenchmark(

@@ -4,11 +4,11 @@ import Foundation
 /// The command `petrel-bench fanout`. It saves one record that fires a subscription of each user,
 /// and measures when the pushes to all their devices are accepted. The pushes go through a
 /// ``PushPipeline``.
-enum FanOutBenchmarkCommand: Command {
-  static let name = "fanout"
-  static let example = "petrel-bench fanout"
-  static let summary = "Measures how long one record takes to the devices of all its subscribers."
-  static let options: [Arguments.Option] = [
+struct FanOutBenchmarkCommand: Command {
+  let name = "fanout"
+  let example = "petrel-bench fanout"
+  let summary = "Measures how long one record takes to the devices of all its subscribers."
+  let options: [Arguments.Option] = [
     .init(
       "devices", "NUMBER", "devices, of as many users with a subscription each (default 1000000)"),
     .init("connections", "NUMBER", "connections that may be opened for the pushes (default 1)"),
@@ -16,7 +16,7 @@ enum FanOutBenchmarkCommand: Command {
     BenchmarkReport.option,
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let devices = try arguments.int("devices", in: 1...10_000_000) ?? 1_000_000
     let connections = try arguments.int("connections", in: 1...64) ?? 1
     let directory = arguments.string("data") ?? ".petrel/bench"

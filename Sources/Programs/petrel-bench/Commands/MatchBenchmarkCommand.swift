@@ -6,11 +6,11 @@ import Matching
 /// The command `petrel-bench match`. It measures the rate at which the index finds the
 /// subscriptions that match an event. It compares this rate with the evaluation of each
 /// subscription, and with mokaccino, another matching library.
-enum MatchBenchmarkCommand: Command {
-  static let name = "match"
-  static let example = "petrel-bench match"
-  static let summary = "Measures how fast changes find the subscriptions that fire on them."
-  static let options: [Arguments.Option] = [
+struct MatchBenchmarkCommand: Command {
+  let name = "match"
+  let example = "petrel-bench match"
+  let summary = "Measures how fast changes find the subscriptions that fire on them."
+  let options: [Arguments.Option] = [
     .init("subscriptions", "N", "how many there are (default 10000, then 100000, then 1000000)"),
     .init(
       "workload", "DIRECTORY",
@@ -21,14 +21,14 @@ enum MatchBenchmarkCommand: Command {
     BenchmarkReport.option,
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let seconds = Double(try arguments.int("seconds", in: 1...600) ?? 5)
     let scripts = MatchingScripts(
       directory: arguments.string("scripts") ?? "Scripts",
       python: arguments.string("python") ?? "python3")
     let report = BenchmarkReport("match", arguments)
     if let directory = arguments.string("workload") {
-      try measure(directory, seconds, scripts, report)
+      try Self.measure(directory, seconds, scripts, report)
       report.end()
       return 0
     }
@@ -37,7 +37,7 @@ enum MatchBenchmarkCommand: Command {
       let directory = NSTemporaryDirectory() + "petrel-match-\(UUID().uuidString)"
       defer { BenchmarkFolder.remove(directory) }
       try scripts.makeWorkload(count, in: directory)
-      try measure(directory, seconds, scripts, report)
+      try Self.measure(directory, seconds, scripts, report)
     }
     if size == nil {
       MatchingCases.measureFlatness(report)

@@ -6,11 +6,11 @@ import ServerHosting
 
 /// The command `petrel-bench notify`. It measures the delay from saving a record to its push, or to
 /// its notification on an event stream. The options choose one of several benchmarks.
-enum NotifyBenchmarkCommand: Command {
-  static let name = "notify"
-  static let example = "petrel-bench notify"
-  static let summary = "Measures the time from saving a record to the arrival of its push."
-  static let options: [Arguments.Option] = [
+struct NotifyBenchmarkCommand: Command {
+  let name = "notify"
+  let example = "petrel-bench notify"
+  let summary = "Measures the time from saving a record to the arrival of its push."
+  let options: [Arguments.Option] = [
     .init(
       "subscriptions", "LIST",
       "saved subscriptions on the record type (default 1,100,500); above 500: saves/s with "
@@ -39,7 +39,7 @@ enum NotifyBenchmarkCommand: Command {
 
   private static let deviceToken = String(repeating: "d4", count: 32)
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let counts = try arguments.ints("subscriptions", in: 1...10_000_000) ?? [1, 100, 500]
     let rate = try arguments.int("rate", in: 1...10_000) ?? 200
     let seconds = try arguments.int("seconds", in: 1...3600) ?? 5
@@ -100,7 +100,7 @@ enum NotifyBenchmarkCommand: Command {
     let subscriber = try LoadConnection(port: server.port)
     try subscriber.post(
       EarthquakeRequests.path("tokens/register", token: tokens[1], device: "phone"),
-      EarthquakeRequests.register(deviceToken: deviceToken))
+      EarthquakeRequests.register(deviceToken: Self.deviceToken))
 
     report.set(["recordsPerSecond": .figure(rate), "seconds": .figure(seconds)])
     report.line("one push for each record, \(rate) records a second, from the save's sending")
@@ -108,7 +108,7 @@ enum NotifyBenchmarkCommand: Command {
     var baseline: Double?
     var subscribed = 0
     for count in counts.sorted() {
-      try subscribe(subscribed..<count, over: subscriber, token: tokens[1])
+      try Self.subscribe(subscribed..<count, over: subscriber, token: tokens[1])
       subscribed = max(subscribed, count)
       let feed = NotifyFeed(
         port: server.port, token: tokens[0], stations: count, rate: rate, seconds: seconds)

@@ -4,12 +4,12 @@ import PostgreSQLHosting
 
 /// The command `petrel-bench partition`. It runs ``PartitionBenchmark`` on a PostgreSQL server that
 /// it starts.
-enum PartitionBenchmarkCommand: Command {
-  static let name = "partition"
-  static let example = "petrel-bench partition --servers 3 --parts 1,3"
-  static let summary =
+struct PartitionBenchmarkCommand: Command {
+  let name = "partition"
+  let example = "petrel-bench partition --servers 3 --parts 1,3"
+  let summary =
     "Compares a public database that one server dispatches with one that several dispatch in parts."
-  static let options: [Arguments.Option] = [
+  let options: [Arguments.Option] = [
     .init("servers", "NUMBER", "how many servers (default 3)"),
     .init(
       "parts", "LIST",
@@ -22,7 +22,7 @@ enum PartitionBenchmarkCommand: Command {
     BenchmarkReport.option,
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let name = "petrel-partition-\(UUID().uuidString.prefix(8))"
     let directory =
       URL(fileURLWithPath: arguments.string("data") ?? NSTemporaryDirectory()).path + "/" + name

@@ -1,11 +1,11 @@
 import CommandInterface
 
 /// The command `petrel-bench push`, which runs ``PushBenchmark`` and ``PushQueueBenchmark``.
-enum PushBenchmarkCommand: Command {
-  static let name = "push"
-  static let example = "petrel-bench push"
-  static let summary = "Measures how fast pushes are sent, beside h2load."
-  static let options: [Arguments.Option] = [
+struct PushBenchmarkCommand: Command {
+  let name = "push"
+  let example = "petrel-bench push"
+  let summary = "Measures how fast pushes are sent, beside h2load."
+  let options: [Arguments.Option] = [
     .init("pushes", "NUMBER", "pushes in each turn (default 200000)"),
     .init("connections", "NUMBER", "connections that may be opened for them (default 1)"),
     .init("turns", "NUMBER", "how many measurements, each after one of h2load (default 3)"),
@@ -15,7 +15,7 @@ enum PushBenchmarkCommand: Command {
     BenchmarkReport.option,
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let pushes = try arguments.int("pushes", in: 1_000...10_000_000) ?? 200_000
     let connections = try arguments.int("connections", in: 1...64) ?? 1
     let turns = try arguments.int("turns", in: 1...100) ?? 3

@@ -5,11 +5,11 @@ import ServerHosting
 
 /// The command `petrel-bench query`. It measures the response times of many queries: of the first
 /// page, and of a deep page (by default the twentieth). The baseline is SQLite alone.
-enum QueryBenchmarkCommand: Command {
-  static let name = "query"
-  static let example = "petrel-bench query"
-  static let summary = "Measures the response times of query pages over many records."
-  static let options: [Arguments.Option] = [
+struct QueryBenchmarkCommand: Command {
+  let name = "query"
+  let example = "petrel-bench query"
+  let summary = "Measures the response times of query pages over many records."
+  let options: [Arguments.Option] = [
     .init("records", "NUMBER", "records of one type to search (default 1000000)"),
     .init("limit", "NUMBER", "records in a page (default 200)"),
     .init("repeats", "NUMBER", "how often each page is requested (default 20)"),
@@ -22,7 +22,7 @@ enum QueryBenchmarkCommand: Command {
     BenchmarkReport.option,
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let records = QueryRecords(
       count: try arguments.int("records", in: 1_000...100_000_000) ?? 1_000_000)
     let limit = try arguments.int("limit", in: 1...200) ?? 200
@@ -73,7 +73,7 @@ enum QueryBenchmarkCommand: Command {
       report.line(
         query.condition.title.padding(to: 24) + "  " + query.order.title.padding(to: 14)
           + times.cold.answer.text(0.5).leftPadding(to: 11)
-          + row(times.first) + " " + (times.deep.map { row($0) } ?? "").padding(to: 33)
+          + Self.row(times.first) + " " + (times.deep.map { Self.row($0) } ?? "").padding(to: 33)
           + "\(times.page)".leftPadding(to: 6))
       if times.isAbove({ $0.answer }) { slow += 1 }
       if times.isAbove({ $0.processor }) { dear += 1 }

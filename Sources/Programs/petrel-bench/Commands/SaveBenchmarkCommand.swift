@@ -6,11 +6,11 @@ import ServerHosting
 /// The command `petrel-bench save`. It measures the records a second that the server saves. The
 /// baseline is the rate of durable appends to a file. With `--beside pocketbase`, it also measures
 /// PocketBase.
-enum SaveBenchmarkCommand: Command {
-  static let name = "save"
-  static let example = "petrel-bench save"
-  static let summary = "Measures how many records a second the server saves."
-  static let options: [Arguments.Option] = [
+struct SaveBenchmarkCommand: Command {
+  let name = "save"
+  let example = "petrel-bench save"
+  let summary = "Measures how many records a second the server saves."
+  let options: [Arguments.Option] = [
     .init("connections", "LIST", "numbers of connections for single records (default 1,32)"),
     .init("batch", "NUMBER", "records in each request of the batches (default 200)"),
     .init("batch-connections", "LIST", "numbers of connections for batches (default 8,32)"),
@@ -22,19 +22,19 @@ enum SaveBenchmarkCommand: Command {
     BenchmarkReport.option,
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let connections = try arguments.ints("connections", in: 1...1000) ?? [1, 32]
     let batch = try arguments.int("batch", in: 1...400) ?? 200
     let batchConnections = try arguments.ints("batch-connections", in: 1...1000) ?? [8, 32]
     let seconds = Double(try arguments.int("seconds", in: 1...3600) ?? 5)
     let directory = arguments.string("data") ?? ".petrel/bench"
-    let rival = try startRival(arguments, in: directory + "-pocketbase")
+    let rival = try Self.startRival(arguments, in: directory + "-pocketbase")
     defer { rival?.stop() }
     let (server, tokens) = try await ServerProcess.start(in: directory, users: ["bench"])
     defer { server.stop() }
-    try await prepare(server, token: tokens[0])
-    let own = target("petrel", server, token: tokens[0], recordType: plainType)
-    let searchable = target("with words", server, token: tokens[0], recordType: wordType)
+    try await Self.prepare(server, token: tokens[0])
+    let own = Self.target("petrel", server, token: tokens[0], recordType: Self.plainType)
+    let searchable = Self.target("with words", server, token: tokens[0], recordType: Self.wordType)
     let others = rival.map { [PocketBaseSaves(port: $0.port, process: $0.identifier)] } ?? []
     let baseline = try DurabilityBaseline.measure(in: directory + "-disk", seconds: 2)
     BenchmarkFolder.remove(directory + "-disk")

@@ -3,11 +3,11 @@ import ServerHosting
 
 /// The command `petrel-bench share`. It measures a large shared hierarchy, and the notifications of
 /// shared zones. The baselines are the owner's own feed and log.
-enum ShareBenchmarkCommand: Command {
-  static let name = "share"
-  static let example = "petrel-bench share"
-  static let summary = "Measures sharing: a large hierarchy, and notifications to participants."
-  static let options: [Arguments.Option] = [
+struct ShareBenchmarkCommand: Command {
+  let name = "share"
+  let example = "petrel-bench share"
+  let summary = "Measures sharing: a large hierarchy, and notifications to participants."
+  let options: [Arguments.Option] = [
     .init("zones", "NUMBER", "shared zones in which records are saved (default 4)"),
     .init("participants", "NUMBER", "participants of each share besides the owner (default 10)"),
     .init("rate", "NUMBER", "records saved a second, over all zones together (default 50)"),
@@ -22,7 +22,7 @@ enum ShareBenchmarkCommand: Command {
     BenchmarkReport.option,
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let zones = try arguments.int("zones", in: 1...100) ?? 4
     // A share has 100 participants at most, the owner among them.
     let participants = try arguments.int("participants", in: 1...99) ?? 10

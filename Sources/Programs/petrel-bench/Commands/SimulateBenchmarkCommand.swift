@@ -5,12 +5,12 @@ import ScaleModel
 
 /// The command `petrel-bench simulate`. It predicts the throughput of many servers
 /// (``ScaleAnswer``). With `--check`, it compares the model with measurements (``ScaleCheck``).
-enum SimulateBenchmarkCommand: Command {
-  static let name = "simulate"
-  static let example = "petrel-bench simulate --saves 50k --users 10M --subscriptions 100M"
-  static let summary =
+struct SimulateBenchmarkCommand: Command {
+  let name = "simulate"
+  let example = "petrel-bench simulate --saves 50k --users 10M --subscriptions 100M"
+  let summary =
     "Predicts the throughput of many servers and shards, by simulation from measured counts."
-  static let options: [Arguments.Option] = [
+  let options: [Arguments.Option] = [
     .init("saves", "NUMBER", "saves a second, such as 50k (default 50k)"),
     .init("users", "NUMBER", "users, each with a private database (default 10M)"),
     .init("subscriptions", "NUMBER", "subscriptions of all users (default 100M)"),
@@ -41,15 +41,15 @@ enum SimulateBenchmarkCommand: Command {
     BenchmarkReport.option,
   ]
 
-  static let exitStatuses: [(Int32, String)] = [
+  let exitStatuses: [(Int32, String)] = [
     (1, "a prediction is outside the tolerance (with --check)")
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let report = BenchmarkReport("simulate", arguments)
     let counts = try arguments.string("counts").map { try ScaleCounts(file: $0) }
     let costs = try counts?.costs() ?? ScaleCosts()
-    if counts != nil { show(costs, report) }
+    if counts != nil { Self.show(costs, report) }
     let writers = try arguments.int("writers", in: 1...1_000)
     if arguments.flag("check") {
       guard let counts else { throw UsageError("--check needs --counts") }
@@ -61,7 +61,7 @@ enum SimulateBenchmarkCommand: Command {
       report.end()
       return isRight ? ExitStatus.done : ExitStatus.failed
     }
-    let (scenario, clusterCosts, plan) = try scenario(arguments, costs)
+    let (scenario, clusterCosts, plan) = try Self.scenario(arguments, costs)
     let curves = try await onThread {
       ScaleAnswer(scenario: scenario, costs: clusterCosts, plan: plan, report: report).run()
     }

@@ -4,11 +4,11 @@ import ServerHosting
 
 /// The command `petrel-bench sync`. It measures `CKSyncEngine` with clients in this process and a server
 /// in another one. The baselines are the methods of `CKDatabase` that an engine uses.
-enum SyncBenchmarkCommand: Command {
-  static let name = "sync"
-  static let example = "petrel-bench sync"
-  static let summary = "Measures CKSyncEngine: sending, fetching, and the way to another device."
-  static let options: [Arguments.Option] = [
+struct SyncBenchmarkCommand: Command {
+  let name = "sync"
+  let example = "petrel-bench sync"
+  let summary = "Measures CKSyncEngine: sending, fetching, and the way to another device."
+  let options: [Arguments.Option] = [
     .init("changes", "NUMBER", "changes of a zone that are fetched (default 100000)"),
     .init("records", "NUMBER", "records that are sent (default 10000)"),
     .init(
@@ -24,7 +24,7 @@ enum SyncBenchmarkCommand: Command {
     BenchmarkReport.option,
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let changes = try arguments.int("changes", in: 1...10_000_000) ?? 100_000
     let records = try arguments.int("records", in: 1...10_000_000) ?? 10_000
     let pending = try arguments.ints("pending", in: 1...10_000_000) ?? [10_000, 50_000, 100_000]

@@ -5,16 +5,16 @@ import Storage
 
 /// The command `petrel-bench testcloud`. It measures the time to start a `TestCloud`, the server
 /// that tests use. The baseline is the time to open an empty store in memory.
-enum TestCloudBenchmarkCommand: Command {
-  static let name = "testcloud"
-  static let example = "petrel-bench testcloud"
-  static let summary = "Measures the time to start the cloud of a test."
-  static let options: [Arguments.Option] = [
+struct TestCloudBenchmarkCommand: Command {
+  let name = "testcloud"
+  let example = "petrel-bench testcloud"
+  let summary = "Measures the time to start the cloud of a test."
+  let options: [Arguments.Option] = [
     .init("count", "NUMBER", "clouds started, one after the other (default 200)"),
     BenchmarkReport.option,
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let count = try arguments.int("count", in: 1...100_000) ?? 200
     var stores: [Double] = []
     var clouds: [Double] = []

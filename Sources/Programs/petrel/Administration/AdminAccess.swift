@@ -1,3 +1,4 @@
+import AdminAPI
 import Foundation
 import JSONCoding
 
@@ -24,13 +25,7 @@ protocol AdminAccess: Sendable {
 
 /// A call of the admin API.
 struct AdminCall: Sendable {
-  /// The HTTP method. `GET` calls change nothing.
-  enum Method: String, Sendable {
-    case get = "GET"
-    case post = "POST"
-  }
-
-  var method: Method
+  var method: AdminEndpoint.Method
   /// The path after `/admin/v1/`, without the query.
   var path: String
   /// The arguments of the query, without percent-encoding.
@@ -111,11 +106,23 @@ struct AdminFailure: Error, Sendable, CustomStringConvertible {
 }
 
 extension AdminAccess {
-  /// Calls the API with `GET` and returns the answer. Arguments whose value is `nil` are left out.
+  /// Calls an endpoint and returns the answer.
   ///
   /// - Throws: ``AdminFailure`` if the call fails.
-  func get(_ path: String, _ arguments: [String: String?] = [:]) async throws -> JSONValue {
-    let query = arguments.compactMap { name, value in value.map { (name: name, value: $0) } }
+  func answer(
+    _ endpoint: AdminEndpoint, _ members: [String: JSONValue]
+  ) async throws -> JSONValue {
+    switch endpoint.method {
+    case .get: try await get(endpoint.path, members)
+    case .post: try await post(endpoint.path, members)
+    }
+  }
+
+  /// Calls the API with `GET` and returns the answer.
+  ///
+  /// - Throws: ``AdminFailure`` if the call fails.
+  func get(_ path: String, _ arguments: [String: JSONValue] = [:]) async throws -> JSONValue {
+    let query = arguments.map { (name: $0.key, value: $0.value.string ?? $0.value.text) }
     return try await json(
       AdminCall(method: .get, path: path, query: query.sorted { $0.name < $1.name }))
   }

@@ -1,10 +1,10 @@
 import CommandInterface
 import JSONCoding
 
-/// A table of JSON rows for people. It can be printed in parts, such as pages.
+/// A table of JSON rows for people. It can be made in parts, such as pages.
 struct Table {
   /// A column of a table.
-  struct Column {
+  struct Column: Sendable {
     /// The heading.
     var title: String
     /// The most characters of a cell. A longer text is shortened.
@@ -25,12 +25,24 @@ struct Table {
         row[member].map { $0.string ?? $0.text } ?? ""
       }
     }
+
+    /// Creates a column that shows a time, which is a member of the row.
+    init(_ title: String, time member: String) {
+      self.init(title) { $0.time(member) ?? "" }
+    }
+
+    /// Creates a column that shows the first of these members that is a text.
+    init(_ title: String, anyOf members: [String], else fallback: String = "") {
+      self.init(title) { row in
+        members.lazy.compactMap { row[$0]?.string }.first ?? fallback
+      }
+    }
   }
 
   private let columns: [Column]
   /// The width of each column so far, in characters.
   private var widths: [Int]
-  /// Whether the headings are printed.
+  /// Whether the lines have the headings.
   private var hasHead = false
 
   init(_ columns: [Column]) {
@@ -38,26 +50,27 @@ struct Table {
     widths = columns.map(\.title.count)
   }
 
-  /// Prints rows. A column becomes wider when a longer cell appears, so rows printed earlier may be
-  /// narrower.
-  mutating func print(_ rows: [JSONValue]) {
+  /// Returns the lines of a whole table.
+  static func lines(_ columns: [Column], _ rows: [JSONValue]) -> [String] {
+    var table = Table(columns)
+    return table.lines(rows)
+  }
+
+  /// Returns the lines of the next rows. A column becomes wider when a longer cell appears, so
+  /// earlier rows may be narrower.
+  mutating func lines(_ rows: [JSONValue]) -> [String] {
     let cells = rows.map { row in
       columns.map { $0.text(row).printable.cut(to: $0.width) }
     }
     for row in cells {
       for (index, cell) in row.enumerated() { widths[index] = max(widths[index], cell.count) }
     }
-    if !hasHead, !rows.isEmpty {
-      line(columns.map(\.title))
-      hasHead = true
+    let head = hasHead || rows.isEmpty ? [] : [columns.map(\.title)]
+    hasHead = hasHead || !rows.isEmpty
+    return (head + cells).map { row in
+      var text = zip(row, widths).map { $0.padding(to: $1) }.joined(separator: "  ")
+      while text.hasSuffix(" ") { text.removeLast() }
+      return text
     }
-    for row in cells { line(row) }
-  }
-
-  /// Prints a line of cells without spaces at its end.
-  private func line(_ cells: [String]) {
-    var text = zip(cells, widths).map { $0.padding(to: $1) }.joined(separator: "  ")
-    while text.hasSuffix(" ") { text.removeLast() }
-    Output.line(text)
   }
 }

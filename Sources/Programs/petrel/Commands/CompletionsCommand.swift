@@ -1,14 +1,14 @@
 import CommandInterface
 
 /// The command `petrel completions`, which prints a completion script for bash, zsh or fish.
-enum CompletionsCommand: Command {
-  static let name = "completions"
-  static let example = "petrel completions bash > /usr/share/bash-completion/completions/petrel"
-  static let summary = "Prints what a shell needs to complete commands and options."
-  static let operands = "bash|zsh|fish"
-  static let options: [Arguments.Option] = []
+struct CompletionsCommand: Command {
+  let name = "completions"
+  let example = "petrel completions bash > /usr/share/bash-completion/completions/petrel"
+  let summary = "Prints what a shell needs to complete commands and options."
+  let operands = "bash|zsh|fish"
+  let options: [Arguments.Option] = []
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let table = CompletionTable(Program.petrel.commands)
     switch try arguments.word("shell: bash, zsh or fish") {
     case "bash": Output.write(BashCompletion(table: table).script)

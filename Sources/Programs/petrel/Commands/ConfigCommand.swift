@@ -5,21 +5,21 @@ import Configuration
 ///
 /// With `--check`, the command also checks the files that the configuration names. It then prints
 /// the mistakes, or that there are none.
-enum ConfigCommand: Command {
-  static let name = "config"
-  static let example = "petrel config --data /var/lib/petrel --check"
-  static let summary = "Prints the configuration in force, and where each value comes from."
-  static let exitStatuses = [
+struct ConfigCommand: Command {
+  let name = "config"
+  let example = "petrel config --data /var/lib/petrel --check"
+  let summary = "Prints the configuration in force, and where each value comes from."
+  let exitStatuses = [
     (ExitStatus.done, "the configuration is valid: a server would start with it"),
     (ExitStatus.failed, "the configuration is invalid; the command prints all mistakes"),
   ]
-  static let options =
+  let options =
     ConfigurationOptions.all + [
       .init("json", nil, "prints the configuration as JSON"),
       .init("check", nil, "prints only the mistakes, also those in key files"),
     ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let (configuration, sources) = try ConfigurationOptions.configuration(
       arguments, files: arguments.flag("check"))
     if arguments.flag("check") {

@@ -9,11 +9,11 @@ import Settings
 ///
 /// The example, the server and the simulator are child processes. At the end the command deletes
 /// the folder with their data, also a folder that `--data` names.
-enum DemoCommand: Command {
-  static let name = "demo"
-  static let example = "petrel demo"
-  static let summary = "Starts a server and an APNs simulator and runs the earthquake example."
-  static let options: [Arguments.Option] = [
+struct DemoCommand: Command {
+  let name = "demo"
+  let example = "petrel demo"
+  let summary = "Starts a server and an APNs simulator and runs the earthquake example."
+  let options: [Arguments.Option] = [
     .init("data", "DIRECTORY", "where the demo keeps its data while it runs"),
     .init(
       "earthquakes", "FILE", "the events (default Examples/EarthquakeAlerts/fiji-earthquakes.csv)"),
@@ -22,8 +22,8 @@ enum DemoCommand: Command {
   /// The container of the example.
   private static let container = "iCloud.org.example.EarthquakeAlerts"
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
-    let directory = arguments.string("data") ?? temporaryDirectory()
+  func run(_ arguments: Arguments) async throws -> Int32 {
+    let directory = arguments.string("data") ?? Self.temporaryDirectory()
     let events =
       arguments.string("earthquakes") ?? "Examples/EarthquakeAlerts/fiji-earthquakes.csv"
     do {
@@ -45,7 +45,7 @@ enum DemoCommand: Command {
     Output.line("the APNs simulator listens on port \(apns["port"]?.int ?? 0)")
     apns["topics"] = ["org.example.EarthquakeAlerts"]
     let configuration: JSONValue = [
-      "containers": .object([container: ["apns": .object(apns)]])
+      "containers": .object([Self.container: ["apns": .object(apns)]])
     ]
     let (server, tokens) = try await ServerProcess.start(
       in: directory + "/server", users: ["observatory", "anna", "ben", "chloe"],
@@ -55,7 +55,7 @@ enum DemoCommand: Command {
     let program = try ChildProcess(
       "EarthquakeAlerts", [],
       environment: [
-        "PETREL_SERVER": server.url.absoluteString, "PETREL_CONTAINER": container,
+        "PETREL_SERVER": server.url.absoluteString, "PETREL_CONTAINER": Self.container,
         "PETREL_TOKEN": tokens[0], "PETREL_DEVICE": "seismometer", "ANNA_TOKEN": tokens[1],
         "BEN_TOKEN": tokens[2], "CHLOE_TOKEN": tokens[3], "EARTHQUAKES_CSV": events,
       ],

@@ -7,22 +7,22 @@ import CommandInterface
 ///
 /// The example runs the command as the server's user, so that the checks see the files with that
 /// user's permissions.
-enum DoctorCommand: Command {
-  static let name = "doctor"
-  static let example = "sudo -u petrel petrel doctor --data /var/lib/petrel"
-  static let summary = "Checks what a server depends on, and says what to do."
-  static let exitStatuses = [
+struct DoctorCommand: Command {
+  let name = "doctor"
+  let example = "sudo -u petrel petrel doctor --data /var/lib/petrel"
+  let summary = "Checks what a server depends on, and says what to do."
+  let exitStatuses = [
     (ExitStatus.done, "there is no problem; there may be warnings"),
     (ExitStatus.failed, "there is a problem"),
   ]
-  static let options =
+  let options =
     ConfigurationOptions.all + [
       .init("offline", nil, "contacts no other machine"),
       .init("deep", nil, "reads the whole store and its indexes, however long that takes"),
       .init("json", nil, "prints JSON"),
     ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let doctor = Doctor(
       configuration: try ConfigurationCheck(arguments), isOffline: arguments.flag("offline"),

@@ -6,15 +6,15 @@ import Foundation
 /// in Markdown.
 ///
 /// `petrel manual configuration PAGE` replaces the tables of settings in the Markdown file PAGE.
-enum ManualCommand: Command {
-  static let name = "manual"
-  static let example = "petrel manual man > /usr/local/share/man/man1/petrel.1"
-  static let summary =
+struct ManualCommand: Command {
+  let name = "manual"
+  let example = "petrel manual man > /usr/local/share/man/man1/petrel.1"
+  let summary =
     "Prints the whole help as a page for man(1) or as Markdown, or writes the tables of settings in a page again."
-  static let operands = "man|markdown|configuration [PAGE]"
-  static let options: [Arguments.Option] = []
+  let operands = "man|markdown|configuration [PAGE]"
+  let options: [Arguments.Option] = []
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let manual = Manual(program: Program.petrel)
     switch arguments.positional {
     case ["man"]: Output.write(manual.man)

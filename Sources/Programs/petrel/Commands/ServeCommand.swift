@@ -11,13 +11,13 @@ import StoreModel
 ///
 /// After the signal, the server drains: for `drainTime` seconds it reports that it is not ready,
 /// but still answers requests. Then it stops. A second signal ends the draining at once.
-enum ServeCommand: Command {
-  static let name = "serve"
-  static let example = "petrel serve --data /var/lib/petrel --config /etc/petrel/server.json"
-  static let summary = "Runs the server until it is interrupted."
-  static let options = ConfigurationOptions.all
+struct ServeCommand: Command {
+  let name = "serve"
+  let example = "petrel serve --data /var/lib/petrel --config /etc/petrel/server.json"
+  let summary = "Runs the server until it is interrupted."
+  let options = ConfigurationOptions.all
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let (configuration, sources) = try Self.configuration(arguments)
     let log = ServerLog.standardError(
       level: configuration.logLevel, format: configuration.logFormat)
@@ -27,7 +27,7 @@ enum ServeCommand: Command {
         "PostgreSQL could not analyze a table, statements may be slow until it does",
         ["table": .string(table), "cause": .string("\(error)")])
     }
-    let store = try await openStore(of: configuration, with: options)
+    let store = try await Self.openStore(of: configuration, with: options)
     let server = try Server(configuration: configuration, store: store, log: log)
     store.setUnsyncedHandler { reason in
       log.error(
@@ -47,7 +47,7 @@ enum ServeCommand: Command {
     await reloading.start()
     Output.announce("petrel listens on \(server.url)")
     if let address = configuration.postgreSQL { Output.announce("its store is at \(address)") }
-    Output.announce("its data is in \(absolute(configuration.dataDirectory))")
+    Output.announce("its data is in \(Self.absolute(configuration.dataDirectory))")
     await interruption.wait()
     reloading.stop()
     Output.announce("petrel stops")

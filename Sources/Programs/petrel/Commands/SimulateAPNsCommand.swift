@@ -9,11 +9,11 @@ import Settings
 /// receives.
 ///
 /// The command ends on SIGINT or SIGTERM, or when the simulator has accepted `--count` pushes.
-enum SimulateAPNsCommand: Command {
-  static let name = "simulate-apns"
-  static let example = "petrel simulate-apns --port 2197"
-  static let summary = "Simulates APNs on this machine and shows the pushes that it receives."
-  static let options: [Arguments.Option] = [
+struct SimulateAPNsCommand: Command {
+  let name = "simulate-apns"
+  let example = "petrel simulate-apns --port 2197"
+  let summary = "Simulates APNs on this machine and shows the pushes that it receives."
+  let options: [Arguments.Option] = [
     .init("data", "DIRECTORY", "the directory for its key and certificate (default .petrel/apns)"),
     .init("port", "PORT", "the port to listen on, or 0 to let the system choose (default 2197)"),
     .init("json", nil, "prints each push as a line of JSON"),
@@ -26,24 +26,24 @@ enum SimulateAPNsCommand: Command {
     .init("count", "NUMBER", "stops after it has accepted this number of pushes"),
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let printsJSON = arguments.flag("json")
     let greatestCount = try arguments.int("count", in: 1...Int.max)
     let files = try SimulatorFiles(in: arguments.string("data") ?? ".petrel/apns")
     let port = try arguments.int("port", in: 0...65_535) ?? 2197
     var configuration = files.configuration(port: port)
     if arguments.flag("production") { configuration.environment = .production }
-    configuration.clientAuthorityPEM = try arguments.string("client-ca").map(text(of:))
-    try arguments.string("script").map(script(in:))?.apply(to: &configuration)
+    configuration.clientAuthorityPEM = try arguments.string("client-ca").map(Self.text(of:))
+    try arguments.string("script").map(Self.script(in:))?.apply(to: &configuration)
     configuration.requestsPerConnection = try arguments.int("goaway-after", in: 1...Int.max)
     if let streams = try arguments.int("streams", in: 1...100_000) {
       configuration.maximumConcurrentStreams = streams
     }
-    let faults = try faults(arguments)
+    let faults = try Self.faults(arguments)
     let simulator = try await APNsSimulator.start(configuration)
     for instruction in faults { simulator.script(instruction.fault, for: instruction.deviceToken) }
     let pushes = simulator.watch()
-    introduce(
+    Self.introduce(
       files.settings(host: "127.0.0.1", port: simulator.port, topic: "your.bundle.id"),
       asJSON: printsJSON)
     await withTaskGroup(of: Void.self) { group in

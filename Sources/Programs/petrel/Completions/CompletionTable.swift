@@ -65,7 +65,7 @@ struct CompletionTable {
   let commands: [Command]
 
   /// Creates the table.
-  init(_ commands: [any CommandInterface.Command.Type]) {
+  init(_ commands: [any CommandInterface.Command]) {
     self.commands = commands.map { command in
       Command(
         words: command.name.split(separator: " ").map(String.init), summary: command.summary,

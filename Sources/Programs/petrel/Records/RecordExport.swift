@@ -6,7 +6,7 @@ import JSONCoding
 struct RecordExport {
   let access: any AdminAccess
   /// The database, as arguments of the admin API.
-  let place: [String: String]
+  let place: [String: JSONValue]
   /// The record type to export; `nil` for all.
   let recordType: String?
   /// The handling of fields with files.
@@ -25,7 +25,7 @@ struct RecordExport {
 
   /// Creates an export.
   init(
-    access: any AdminAccess, place: [String: String], recordType: String?,
+    access: any AdminAccess, place: [String: JSONValue], recordType: String?,
     assets: PortableRecord.Assets, folder: AssetFolder?, output: FileHandle,
     progress: ProgressLine
   ) {
@@ -43,9 +43,9 @@ struct RecordExport {
   /// A record that changes during the export appears again at the end. A record that is deleted
   /// during the export appears as a deletion.
   mutating func write(zone: String) async throws {
-    var query: [String: String?] = place.mapValues { $0 }
-    query["zone"] = zone
-    query["recordType"] = recordType
+    var query = place
+    query["zone"] = .string(zone)
+    query["recordType"] = recordType.map { .string($0) }
     query["limit"] = "200"
     while true {
       let page = try await access.get("records/changes", query)
@@ -54,7 +54,7 @@ struct RecordExport {
       try output.write(contentsOf: lines.takeData())
       progress.show(records.counting("record") + " ")
       guard page["moreComing"]?.bool == true else { return }
-      query["syncToken"] = page["syncToken"]?.string
+      query["syncToken"] = page["syncToken"]
     }
   }
 
@@ -62,8 +62,8 @@ struct RecordExport {
   /// created, and those whose last change is by the user.
   ///
   /// - Parameter user: The user record name.
-  mutating func writePublicRecords(of user: String) async throws {
-    var query: [String: String?] = place.mapValues { $0 }
+  mutating func writePublicRecords(of user: JSONValue) async throws {
+    var query = place
     query["user"] = user
     query["limit"] = "200"
     while true {
@@ -72,7 +72,7 @@ struct RecordExport {
       for record in page["records"]?.array ?? [] { try await add(record, to: &lines) }
       try output.write(contentsOf: lines.takeData())
       progress.show(records.counting("record") + " ")
-      guard let next = page["continuationMarker"]?.string else { return }
+      guard let next = page["continuationMarker"] else { return }
       query["continuation"] = next
     }
   }

@@ -1,26 +1,27 @@
+import AdminAPI
 import CommandInterface
 import Foundation
 import JSONCoding
 
 /// The command `petrel records export`, which writes the records of a database or a zone as lines
 /// of JSON (``RecordExport``).
-enum RecordsExportCommand: Command {
-  static let name = "records export"
-  static let example =
+struct RecordsExportCommand: Command {
+  let name = "records export"
+  let example =
     "petrel records export --container iCloud.com.example.app "
     + "--output records.jsonl"
-  static let summary = "Writes all records of a database, or of a zone, as lines of JSON."
-  static let options: [Arguments.Option] =
-    PlaceOptions.all + [
+  let summary = "Writes all records of a database, or of a zone, as lines of JSON."
+  let options: [Arguments.Option] =
+    AdminArgument.ofDatabase.options + [
       .init("zone", "NAME", "only this zone"), .init("type", "TYPE", "only this record type"),
       .init("output", "FILE", "the file to write (default standard output)"),
       .init("assets", "DIRECTORY", "the directory to write the files in fields to"),
       .init("without-assets", nil, "leaves out fields with files, instead of failing at the first"),
     ] + AdminOptions.all
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
-    let place = try PlaceOptions.members(arguments)
+    let place = try AdminArgument.ofDatabase.members(arguments)
     let (assets, folder) = try AssetFolder.choice(arguments)
     return try await AdminOptions.withAccess(arguments) { access in
       let target = try ExportTarget(arguments.string("output"))
@@ -30,7 +31,9 @@ enum RecordsExportCommand: Command {
       var export = RecordExport(
         access: access, place: place, recordType: arguments.string("type"),
         assets: assets, folder: folder, output: target.file, progress: progress)
-      for zone in try await zones(arguments, place, access) { try await export.write(zone: zone) }
+      for zone in try await Self.zones(arguments, place, access) {
+        try await export.write(zone: zone)
+      }
       try target.keep()
       progress.end()
       if export.sharesLeftOut > 0 {
@@ -52,7 +55,7 @@ enum RecordsExportCommand: Command {
   ///
   /// - Throws: `UsageError` for the shared database without `--zone`.
   private static func zones(
-    _ arguments: Arguments, _ place: [String: String], _ access: any AdminAccess
+    _ arguments: Arguments, _ place: [String: JSONValue], _ access: any AdminAccess
   ) async throws -> [String] {
     if let zone = arguments.string("zone") { return [zone] }
     if place["database"] == "shared" {

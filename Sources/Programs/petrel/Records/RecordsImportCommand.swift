@@ -1,3 +1,4 @@
+import AdminAPI
 import CommandInterface
 import Foundation
 import Settings
@@ -6,15 +7,15 @@ import Settings
 ///
 /// If the command changes a store in a file without a server, no server may have that store open.
 /// After a failure, the records of earlier requests stay saved.
-enum RecordsImportCommand: Command {
-  static let name = "records import"
-  static let example =
+struct RecordsImportCommand: Command {
+  let name = "records import"
+  let example =
     "petrel records import records.jsonl --container iCloud.com.example.app "
     + "--existing skip"
-  static let summary = "Saves records from lines of JSON, as 'petrel records export' writes them."
-  static let operands = "FILE|-"
-  static let options: [Arguments.Option] =
-    PlaceOptions.all + [
+  let summary = "Saves records from lines of JSON, as 'petrel records export' writes them."
+  let operands = "FILE|-"
+  let options: [Arguments.Option] =
+    AdminArgument.ofDatabase.options + [
       .init(
         "existing", "WHAT",
         "what to do with records that exist already: fail, skip or replace (default fail)",
@@ -27,9 +28,9 @@ enum RecordsImportCommand: Command {
       AdminOptions.json,
     ] + AdminOptions.all
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let path = try arguments.word("FILE, or - for standard input")
-    let place = try PlaceOptions.members(arguments).json
+    let place = try AdminArgument.ofDatabase.members(arguments)
     let word = arguments.string("existing") ?? "fail"
     guard let existing = RecordImport.Existing(rawValue: word) else {
       throw UsageError("--existing must be fail, skip or replace, not '\(word)'")
@@ -42,7 +43,7 @@ enum RecordsImportCommand: Command {
         access: access, place: place, existing: existing,
         makesZones: arguments.flag("make-zones"), folder: folder)
       var reader = BatchReader(file, zone: arguments.string("zone"), assets: assets)
-      let failure = await run(&work, &reader)
+      let failure = await Self.run(&work, &reader)
       show(work, reader, failure, arguments)
       return failure == nil ? 0 : 1
     }
@@ -69,7 +70,7 @@ enum RecordsImportCommand: Command {
   }
 
   /// Prints the counts, and on standard error the failure with advice.
-  private static func show(
+  private func show(
     _ work: RecordImport, _ reader: BatchReader, _ failure: ImportFailure?, _ arguments: Arguments
   ) {
     if arguments.flag("json") {

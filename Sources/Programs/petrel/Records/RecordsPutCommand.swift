@@ -1,3 +1,4 @@
+import AdminAPI
 import CommandInterface
 import JSONCoding
 
@@ -7,15 +8,15 @@ import JSONCoding
 /// The command calls `POST records/modify` of the admin API. For words such as `title=Milk`, it
 /// first reads the types of the fields with `GET schema`. If the command changes a store in a file
 /// without a server, no server may have that store open.
-enum RecordsPutCommand: Command {
-  static let name = "records put"
-  static let example =
+struct RecordsPutCommand: Command {
+  let name = "records put"
+  let example =
     "petrel records put note-17 title=Milk --type Note "
     + "--container iCloud.com.example.app"
-  static let summary = "Saves a record, from JSON or from arguments of the command."
-  static let operands = "[NAME FIELD=VALUE…]"
-  static let options: [Arguments.Option] =
-    PlaceOptions.all + [
+  let summary = "Saves a record, from JSON or from arguments of the command."
+  let operands = "[NAME FIELD=VALUE…]"
+  let options: [Arguments.Option] =
+    AdminArgument.ofDatabase.options + [
       .init("zone", "NAME", "the zone (default the one that the record names, or _defaultZone)"),
       .init("type", "TYPE", "the record type, if fields are arguments"),
       .init(
@@ -27,11 +28,11 @@ enum RecordsPutCommand: Command {
       AdminOptions.json,
     ] + AdminOptions.all
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
-    var place = try PlaceOptions.members(arguments).json
+  func run(_ arguments: Arguments) async throws -> Int32 {
+    var place = try AdminArgument.ofDatabase.members(arguments)
     let answer: JSONValue
     if arguments.positional.isEmpty {
-      let operation = try operation(ofFile: arguments.string("file") ?? "-", arguments)
+      let operation = try Self.operation(ofFile: arguments.string("file") ?? "-", arguments)
       place["operations"] = [operation]
       answer = try await AdminOptions.withAccess(arguments, .withoutServer, makesStore: true) {
         [place] in try await $0.post("records/modify", place)
@@ -43,9 +44,7 @@ enum RecordsPutCommand: Command {
       guard let type = arguments.string("type") else {
         throw UsageError("needs --type, the record type, if fields are arguments")
       }
-      let schemaPlace = [
-        "container": place["container"]?.string, "environment": place["environment"]?.string,
-      ]
+      let schemaPlace = place.filter { ["container", "environment"].contains($0.key) }
       answer = try await AdminOptions.withAccess(arguments, .withoutServer, makesStore: true) {
         [place] access in
         let schema = try await access.get("schema", schemaPlace)

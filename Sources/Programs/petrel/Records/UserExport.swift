@@ -26,7 +26,7 @@ struct UserExport {
   }
 
   /// The user record name.
-  private var recordName: String { user["userRecordName"]?.string ?? "" }
+  private var recordName: JSONValue { user["userRecordName"] ?? "" }
 
   /// Writes all files.
   ///
@@ -38,7 +38,9 @@ struct UserExport {
       guard let name = container["container"]?.string else { continue }
       for environment in container["environments"]?.array ?? [] {
         guard let environment = environment.string else { continue }
-        let place = ["container": name, "environment": environment]
+        let place: [String: JSONValue] = [
+          "container": .string(name), "environment": .string(environment),
+        ]
         let path = ExportFolder.name(for: name) + "/" + environment
         try await writePrivateDatabase(place, to: path + "/private")
         try await writePublicDatabase(place, to: path + "/public")
@@ -71,7 +73,7 @@ struct UserExport {
   /// Writes the zones, records and subscriptions of the private database. Writes nothing if the
   /// user has no private database there.
   private mutating func writePrivateDatabase(
-    _ place: [String: String], to path: String
+    _ place: [String: JSONValue], to path: String
   ) async throws {
     var place = place
     place["database"] = "private"
@@ -92,7 +94,7 @@ struct UserExport {
   /// Writes records and subscriptions of the public database. The records are those that the user
   /// created, and those whose last change is by the user. The subscriptions are the user's own.
   private mutating func writePublicDatabase(
-    _ place: [String: String], to path: String
+    _ place: [String: JSONValue], to path: String
   ) async throws {
     let lines = try folder.lines(path + "/records.jsonl")
     var export = recordExport(place, to: lines)
@@ -103,14 +105,14 @@ struct UserExport {
   }
 
   /// Returns an export of records that saves the files of asset fields in the folder `assets`.
-  private func recordExport(_ place: [String: String], to lines: LinesFile) -> RecordExport {
+  private func recordExport(_ place: [String: JSONValue], to lines: LinesFile) -> RecordExport {
     RecordExport(
       access: access, place: place, recordType: nil, assets: .kept,
       folder: AssetFolder(directory: folder.path("assets")), output: lines.file, progress: progress)
   }
 
   /// Writes the subscriptions of the user in a database.
-  private func writeSubscriptions(_ place: [String: String], to path: String) async throws {
+  private func writeSubscriptions(_ place: [String: JSONValue], to path: String) async throws {
     let lines = try folder.lines(path)
     var query = place
     query["subscriber"] = recordName
@@ -122,10 +124,10 @@ struct UserExport {
 
   /// Writes the notifications of the user in a container's environment.
   private mutating func writeNotifications(
-    _ place: [String: String], to path: String
+    _ place: [String: JSONValue], to path: String
   ) async throws {
     let lines = try folder.lines(path)
-    var query: [String: String?] = place.mapValues { $0 }
+    var query = place
     query["user"] = recordName
     query["limit"] = "200"
     while true {
@@ -136,7 +138,7 @@ struct UserExport {
       }
       progress.show(notifications.counting("notification") + " ")
       guard page["moreComing"]?.bool == true else { break }
-      query["syncToken"] = page["syncToken"]?.string
+      query["syncToken"] = page["syncToken"]
     }
     try lines.close()
   }
@@ -149,15 +151,15 @@ struct UserExport {
   ///   - arguments: The arguments of the call, without `limit` and `continuation`.
   ///   - visit: Receives an element.
   private func eachPage(
-    _ path: String, of name: String, _ arguments: [String: String],
+    _ path: String, of name: String, _ arguments: [String: JSONValue],
     _ visit: (JSONValue) throws -> Void
   ) async throws {
-    var query: [String: String?] = arguments.mapValues { $0 }
+    var query = arguments
     query["limit"] = "200"
     while true {
       let page = try await access.get(path, query)
       for element in page[name]?.array ?? [] { try visit(element) }
-      guard let next = page["continuation"]?.string else { return }
+      guard let next = page["continuation"] else { return }
       query["continuation"] = next
     }
   }

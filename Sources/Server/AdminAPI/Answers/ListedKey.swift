@@ -71,7 +71,7 @@ enum ListedKey: Sendable {
   }
 
   /// The container and environment; nil for an admin key, which is for the whole server.
-  private var place: ContainerPlace? {
+  var place: ContainerPlace? {
     switch self {
     case .admin: nil
     case .apiToken(let token):

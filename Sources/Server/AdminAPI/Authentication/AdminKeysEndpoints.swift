@@ -22,7 +22,8 @@ struct AdminKeysEndpoints: AdminEndpoints {
 
   static let endpoints: [AdminHandler<Self>] = [
     .get(
-      "keys", [], "API tokens, server-to-server keys and admin keys",
+      "keys", [.container.described(as: "only those of this container")],
+      "API tokens, server-to-server keys and admin keys",
       answers: .list("keys", of: ListedKey.shape), Self.list),
     .post(
       "keys/add-api-token", [.container.needed, .environment, .name.needed, .origins, .redirect],
@@ -39,12 +40,15 @@ struct AdminKeysEndpoints: AdminEndpoints {
   ]
 
   /// Returns the admin keys, then the API tokens, then the server-to-server keys, revoked ones
-  /// included.
+  /// included. With a container, returns only its tokens and keys.
   private func list(_ request: AdminRequest) async throws -> [ListedKey] {
     let credentials = try await credentials.programCredentials()
-    return try await adminAccess.adminKeys().map {
-      .admin($0, isCurrent: $0.hash == request.identity.key?.hash)
-    } + credentials.apiTokens.map { .apiToken($0) } + credentials.serverKeys.map { .server($0) }
+    let keys =
+      try await adminAccess.adminKeys().map {
+        ListedKey.admin($0, isCurrent: $0.hash == request.identity.key?.hash)
+      } + credentials.apiTokens.map { .apiToken($0) } + credentials.serverKeys.map { .server($0) }
+    guard let container = request.arguments.text(.container) else { return keys }
+    return keys.filter { $0.place?.container == container }
   }
 
   /// Creates an API token and returns its text. Without the argument `redirect`, the sign-in page

@@ -45,10 +45,12 @@ struct AdminExplainEndpoints: AdminEndpoints {
   private static let before = AdminArgument(
     "before", .integer(0...Int.max), "only changes before the one with this sequence")
   /// The arguments that select a record: its zone, the owner of the zone, and its name.
+  private static let subscriber = AdminArgument.subscriber.described(
+    as: "only subscriptions of this user: a name or a user record name")
   private static let zone: [AdminArgument] = [.zone, .zoneOwner, .recordName.needed]
   /// The arguments that restrict an answer to one subscriber, to one subscription ID, or to a
   /// number of changes. Several subscribers may have subscriptions with the same ID.
-  private static let question: [AdminArgument] = [.subscriber, .subscriptionID, limit]
+  private static let question: [AdminArgument] = [subscriber, .subscriptionID, limit]
 
   static let endpoints: [AdminHandler<Self>] = [
     .get(

@@ -26,8 +26,8 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
   let subscriptions: SubscriptionService
   let databases: AdminDatabases
 
-  private static let recordType = AdminArgument(
-    "recordType", .text, "only those for this record type", "TYPE", option: "type")
+  private static let recordType = AdminArgument.recordType.described(
+    as: "only those for this record type")
   private static let text = AdminArgument(
     "text", .text, "only those that have this in the ID, subscriber, predicate or alert")
 

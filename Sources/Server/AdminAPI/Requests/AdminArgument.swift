@@ -29,6 +29,9 @@ package struct AdminArgument: Sendable {
     case word([String])
     /// A list of texts, in a body only.
     case texts
+    /// The name of a zone, with or without its owner, in a body only. The endpoint checks the value
+    /// itself.
+    case zone
     /// Any JSON value of this shape, in a body only. The endpoint checks the value itself.
     case value(JSONSchema)
   }
@@ -68,8 +71,15 @@ package struct AdminArgument: Sendable {
       }
   }
 
+  /// The same argument with another description.
+  func described(as summary: String) -> AdminArgument {
+    var argument = self
+    argument.summary = summary
+    return argument
+  }
+
   /// The same argument as a required one.
-  var needed: AdminArgument {
+  package var needed: AdminArgument {
     var argument = self
     argument.isRequired = true
     return argument
@@ -84,6 +94,7 @@ package struct AdminArgument: Sendable {
     case .integer(let range), .seconds(let range): .integer(range)
     case .word(let words): .word(words)
     case .texts: .list(.text)
+    case .zone: ZoneID.schema(in: .requests)
     case .value(let schema): schema
     }
   }
@@ -116,7 +127,7 @@ package struct AdminArgument: Sendable {
         return "must be a list of strings"
       }
       return texts.lazy.compactMap { $0.flatMap(rule) }.first
-    case .value: return nil
+    case .zone, .value: return nil
     }
   }
 
@@ -137,18 +148,20 @@ extension AdminArgument {
   package static let environment = AdminArgument(
     "environment", .word(ContainerEnvironment.allCases.map(\.rawValue)),
     "development or production (default development)", "NAME")
-  package static let database = AdminArgument(
+  static let database = AdminArgument(
     "database", .word(DatabaseScope.allCases.map(\.pathComponent)),
     "public, private or shared (default public)", "SCOPE")
-  package static let databaseUser = AdminArgument(
+  static let databaseUser = AdminArgument(
     "user", .text, "the user of a private or shared database: a name or a user record name", "USER")
   /// The arguments that name a container's environment.
   package static let place = [container.needed, environment]
   /// The arguments that name a database.
-  package static let ofDatabase = [container.needed, environment, database, databaseUser]
+  package static let ofDatabase = place + [database, databaseUser]
+  /// The arguments that name a database, and a user with subscriptions in it.
+  package static let ofSubscriber = ofDatabase + [subscriber]
 
   static let user = AdminArgument(
-    "user", .text, "the name of an account, or a user record name", "USER")
+    "user", .text, "the name of an account, or a user record name", "NAME")
   static let limit = AdminArgument(
     "limit", .integer(1...200), "the most items on a page (default 50)", "NUMBER")
   static let continuation = AdminArgument(
@@ -159,7 +172,7 @@ extension AdminArgument {
   static let predicate = AdminArgument(
     "predicate", .text, "as apps write it, such as 'magnitude > 5' (default all)")
   static let sortBy = AdminArgument(
-    "sortBy", .texts, "fields to sort by; a - before a field sorts from high to low", "LIST",
+    "sortBy", .texts, "fields to sort by, such as -time; a - sorts from high to low", "LIST",
     option: "sort")
   static let zoneName = AdminArgument(
     "zoneName", .text, "only in this zone (default all zones)", "NAME", option: "zone")
@@ -169,12 +182,12 @@ extension AdminArgument {
     "zoneOwner", .text, "the user record name of the zone's owner; the user's own by default",
     "USER", option: "owner")
   static let zoneID = AdminArgument(
-    "zoneID", .value(ZoneID.schema(in: .requests)), "the zone of the records", option: "zone")
+    "zoneID", .zone, "the zone (default _defaultZone)", "NAME", option: "zone")
   static let records = AdminArgument(
     "records", .value(.list(LookupRecordsRequest.elementSchema(in: .requests))),
-    "the records to look up")
+    "the records to look up", "NAME")
   static let operations = AdminArgument(
-    "operations", .value(.list(.anything)), "the operations, in order")
+    "operations", .value(.list(.anything)), "the operations, in order", "NAME")
   static let tokens = AdminArgument(
     "tokens", .value(.list(UploadAssetsRequest.Token.schema(in: .requests))),
     "the fields whose bytes are to be uploaded")
@@ -191,10 +204,11 @@ extension AdminArgument {
     "also ends the sessions of native clients, and removes all devices, browsers and readers of the web courier"
   )
   static let kind = AdminArgument(
-    "kind", .word(PushChannelRegistry.all.map { $0.kind.rawValue }),
-    "the kind of the device (default whichever has the token)", "KIND")
+    "kind", .word(kinds), kinds.joined(separator: ", ") + " (default whichever has the token)",
+    "KIND")
+  private static let kinds = PushChannelRegistry.all.map { $0.kind.rawValue }
   static let token = AdminArgument("token", .text, "the device's token", "TOKEN")
-  static let parts = AdminArgument(
+  package static let parts = AdminArgument(
     "parts", .integer(DatabasePart.counts),
     "the number of parts, \(DatabasePart.counts.lowerBound) to \(DatabasePart.counts.upperBound); 1 "
       + "joins them again", "N")
@@ -208,7 +222,8 @@ extension AdminArgument {
     "URL", rule: refusal { url throws(ConfigurationError) in try Registration.check(redirect: url) }
   )
   static let publicKey = AdminArgument("publicKey", .text, "a P-256 key in PEM form", "FILE")
-  static let label = AdminArgument("label", .text, "a label for the key, which lists show")
+  static let label = AdminArgument(
+    "label", .text, "a label for the key, which 'petrel keys list' shows")
   static let identifier = AdminArgument(
     "identifier", .text, "the beginning of a key's identifier, or a whole API token", "IDENTIFIER")
   static let record = AdminArgument("record", .value(Record.schema(in: .requests)), "the record")

@@ -208,8 +208,8 @@ struct AdminDataTests {
       let devices = try await service.adminGet("devices?user=bob", key: key)
       #expect(devices.json["devices"]?.array?.map { $0["token"]?.string } == [token])
       let gone = try await service.adminPost(
-        "devices/delete", ["kind": "apns", "token": .string(token)], key: key)
-      #expect(gone.status == 200, "\(gone.json)")
+        "devices/delete", ["token": .string(token)], key: key)
+      #expect(gone.json == ["deleted": .string(token), "kind": "apns"], "whichever has the token")
       #expect(
         try await service.adminPost(
           "devices/delete", ["kind": "apns", "token": .string(token)], key: key
@@ -399,6 +399,10 @@ struct AdminDataTests {
       let keys = try await service.adminGet("keys", key: key).json["keys"]?.array ?? []
       #expect(keys.map { $0["kind"]?.string } == ["admin", "apiToken"])
       #expect(keys[0]["isCurrent"] == true)
+      for (container, kinds) in [(Service.container, ["apiToken"]), ("iCloud.other", [])] {
+        let some = try await service.adminGet("keys?container=\(container)", key: key)
+        #expect(some.json["keys"]?.array?.map { $0["kind"]?.string } == kinds, "\(container)")
+      }
       let identifier = try #require(keys[1]["identifier"]?.string)
       #expect(!keys.contains { $0.text.contains(token) }, "the text is shown once")
       #expect(

@@ -6,6 +6,7 @@ import RepositoryFiles
 import Testing
 import Waiting
 
+@testable import AdminAPI
 @testable import PetrelServer
 
 /// Holds what the admin API says of itself to what it does.
@@ -127,6 +128,12 @@ struct AdminDescriptionTests {
       let key = try await service.addAdminKey()
       let operations = operations(in: try await description(of: service, key))
       #expect(Set(documented.keys) == Set(operations.map(\.name)))
+      let commands = AdminEndpoint.all.map { "\($0.method.rawValue) \($0.path)" }
+      #expect(
+        commands.sorted()
+          == operations.map(\.name).filter {
+            !["GET openapi.json", "GET session", "POST session/sign-out"].contains($0)
+          }, "what commands are made from is what the server answers")
       for operation in operations {
         #expect(
           documented[operation.name] == Set(operation.arguments.schemas.keys),

@@ -1,3 +1,4 @@
+import AdminAPI
 import CommandInterface
 import JSONCoding
 
@@ -6,22 +7,27 @@ import JSONCoding
 ///
 /// Nothing is saved. The command calls `POST explain/dry-run/record` or `POST
 /// explain/dry-run/subscription` of the admin API.
-enum ExplainDryRunCommand: Command {
-  static let name = "explain dry-run"
-  static let example =
+struct ExplainDryRunCommand: Command {
+  let name = "explain dry-run"
+  let example =
     "petrel explain dry-run record --file note.json --container iCloud.com.example.app"
-  static let summary =
+  let summary =
     "Shows which subscriptions a record would fire, or which changes would have fired a subscription. Saves nothing."
-  static let operands = "record|subscription"
-  static let options: [Arguments.Option] =
-    ExplainOptions.place + [
+  let operands = "record|subscription"
+  let options: [Arguments.Option] =
+    AdminArgument.ofDatabase.options + [
       .init(
         "file", "FILE",
         "JSON in the form of CloudKit Web Services, {\"event\": \"create\", \"record\": {…}} or "
           + "{\"subscription\": {…}}; - is standard input", isRequired: true)
-    ] + [ExplainOptions.subscription, ExplainOptions.subscriber] + ExplainOptions.output
+    ] + question.options + [AdminOptions.json] + AdminOptions.all
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  /// The arguments of both endpoints that choose subscriptions or changes.
+  private static let question = AdminEndpoint.get("explain/record").arguments.filter {
+    ["subscriber", "subscriptionID", "limit"].contains($0.name)
+  }
+
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let kind = try arguments.word("record or subscription")
     guard ["record", "subscription"].contains(kind) else {
       throw UsageError("takes record or subscription, not '\(kind)'")
@@ -29,7 +35,7 @@ enum ExplainDryRunCommand: Command {
     guard let file = arguments.string("file") else {
       throw UsageError("needs --file, with the \(kind) as JSON")
     }
-    var body = try ExplainOptions.members(arguments).json
+    var body = try (AdminArgument.ofDatabase + Self.question).members(arguments)
     if kind == "subscription" { body["subscriptionID"] = nil }
     if kind == "record", body["limit"] != nil {
       throw UsageError("--limit is for the changes of a subscription, not for a record")
@@ -42,12 +48,14 @@ enum ExplainDryRunCommand: Command {
     }
     body.merge(given) { $1 }
     if kind == "subscription" { body["event"] = nil }
-    let answer = try await AdminOptions.withAccess(arguments) { [body] in
-      try await $0.post("explain/dry-run/" + kind, body)
+    let output = AdminOutput.lines { answer, arguments in
+      let lines = ExplanationLines(answer, arguments)
+      return kind == "record" ? lines.ofRecordDryRun : lines.ofSubscriptionDryRun
     }
-    ExplainOptions.show(answer, arguments) { lines in
-      kind == "record" ? lines.ofRecordDryRun : lines.ofSubscriptionDryRun
+    return try await AdminOptions.withAccess(arguments) { [body] access in
+      try await output.show(arguments) { _ in
+        try await access.post("explain/dry-run/" + kind, body)
+      }
     }
-    return 0
   }
 }

@@ -24,10 +24,10 @@ struct ExplanationLines {
 
   /// Creates the lines for an answer of the admin API.
   ///
-  /// - Parameter isRestricted: whether the request named a subscriber or a subscription.
-  init(_ json: JSONValue, isRestricted: Bool) {
+  /// - Parameter arguments: The words of the command, which may name a subscriber or a subscription.
+  init(_ json: JSONValue, _ arguments: Arguments) {
     self.json = json
-    self.isRestricted = isRestricted
+    isRestricted = arguments.flag("subscriber") || arguments.flag("subscription")
     users = json["users"]?.object ?? [:]
   }
 

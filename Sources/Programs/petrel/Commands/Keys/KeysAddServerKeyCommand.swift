@@ -1,3 +1,4 @@
+import AdminAPI
 import CommandInterface
 import Cryptography
 import Foundation
@@ -9,16 +10,15 @@ import Settings
 ///
 /// It calls `POST keys/add-server-key` of the admin API. With `--new-private-key` it also creates
 /// the key pair; the private key stays on this machine.
-enum KeysAddServerKeyCommand: Command {
-  static let name = "keys add-server-key"
-  static let example =
+struct KeysAddServerKeyCommand: Command {
+  let name = "keys add-server-key"
+  let example =
     "petrel keys add-server-key feed --container iCloud.com.example.app "
     + "--new-private-key feed.pem"
-  static let summary = "Registers a server-to-server key and prints its key ID."
-  static let operands = "NAME"
-  static let options: [Arguments.Option] =
-    [
-      ContainerOptions.container, ContainerOptions.environment,
+  let summary = "Registers a server-to-server key and prints its key ID."
+  let operands = "NAME"
+  let options: [Arguments.Option] =
+    AdminArgument.place.options + [
       .init("public-key", "FILE", "your public key in PEM form (P-256)"),
       .init(
         "new-private-key", "FILE",
@@ -26,36 +26,33 @@ enum KeysAddServerKeyCommand: Command {
       AdminOptions.json,
     ] + AdminOptions.all
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let name = try arguments.word("NAME for the key")
-    let container = try ContainerOptions.container(arguments)
-    let environment = try ContainerOptions.environment(arguments)
+    var body = try AdminArgument.place.members(arguments)
     let publicKey: ES256PublicKey
     var privateKeyFile: String?
     switch (arguments.string("public-key"), arguments.string("new-private-key")) {
-    case (let file?, nil): publicKey = try read(file)
+    case (let file?, nil): publicKey = try Self.read(file)
     case (nil, let file?):
-      publicKey = try makePrivateKey(in: file)
+      publicKey = try Self.makePrivateKey(in: file)
       privateKeyFile = file
     default:
       throw UsageError(
         "needs either --public-key FILE, or --new-private-key FILE to create a key pair")
     }
     do {
-      let body: [String: JSONValue] = [
-        "name": .string(name), "container": .string(container),
-        "environment": .string(environment.rawValue), "publicKey": .string(try publicKey.pem),
-      ]
-      let answer = try await AdminOptions.withAccess(arguments, makesStore: true) {
-        try await $0.post("keys/add-server-key", body)
+      body["name"] = .string(name)
+      body["publicKey"] = .string(try publicKey.pem)
+      return try await AdminOptions.withAccess(arguments, makesStore: true) { [body] access in
+        try await AdminOutput.member("keyID").show(arguments) { _ in
+          try await access.post("keys/add-server-key", body)
+        }
       }
-      KeysListCommand.show(answer, "keyID", arguments)
     } catch {
       // A private key that is not registered is useless, so its new file is deleted if possible.
       if let privateKeyFile { try? FileManager.default.removeItem(atPath: privateKeyFile) }
       throw error
     }
-    return 0
   }
 
   /// Returns the public key in a PEM file.

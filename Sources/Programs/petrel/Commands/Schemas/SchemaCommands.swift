@@ -1,3 +1,4 @@
+import AdminAPI
 import CloudKitModel
 import CommandInterface
 import Foundation
@@ -8,22 +9,20 @@ import SchemaLanguage
 /// The command `petrel schema export`, which prints a schema in the schema language.
 ///
 /// It calls `GET schema` of the admin API.
-enum SchemaExportCommand: Command {
-  static let name = "schema export"
-  static let example = "petrel schema export --container iCloud.com.example.app --output app.ckdb"
-  static let summary = "Prints a container's schema in the schema language."
-  static let options: [Arguments.Option] =
-    [
-      ContainerOptions.container, ContainerOptions.environment,
+struct SchemaExportCommand: Command {
+  let name = "schema export"
+  let example = "petrel schema export --container iCloud.com.example.app --output app.ckdb"
+  let summary = "Prints a container's schema in the schema language."
+  let options: [Arguments.Option] =
+    AdminArgument.place.options + [
       .init("output", "FILE", "where to write it instead of printing it"), AdminOptions.json,
     ] + AdminOptions.all
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
-    let container = try SchemaWork.container(arguments)
-    let environment = try ContainerOptions.environment(arguments)
-    let schema = try await AdminOptions.withAccess(arguments) {
-      try await $0.get(
-        "schema", ["container": container, "environment": environment.rawValue])
+  func run(_ arguments: Arguments) async throws -> Int32 {
+    var place = try [AdminArgument.environment].members(arguments)
+    place["container"] = .string(try SchemaWork.container(arguments))
+    let schema = try await AdminOptions.withAccess(arguments) { [place] in
+      try await $0.get("schema", place)
     }
     let text = arguments.flag("json") ? schema.text + "\n" : schema["text"]?.string ?? ""
     guard let file = arguments.string("output") else {
@@ -41,26 +40,26 @@ enum SchemaExportCommand: Command {
 /// With `--container` or `--server`, the command also calls `POST schema/validate` of the admin
 /// API. If a container is named, the API compares the file with the container's schema, and the
 /// command prints the changes.
-enum SchemaValidateCommand: Command {
-  static let name = "schema validate"
-  static let example = "petrel schema validate app.ckdb --container iCloud.com.example.app"
-  static let summary = "Checks a schema file and prints its mistakes."
-  static let operands = "FILE"
-  static let options: [Arguments.Option] =
+struct SchemaValidateCommand: Command {
+  let name = "schema validate"
+  let example = "petrel schema validate app.ckdb --container iCloud.com.example.app"
+  let summary = "Checks a schema file and prints its mistakes."
+  let operands = "FILE"
+  let options: [Arguments.Option] =
     [
       .init(
         "container", "IDENTIFIER", "also prints what an import into this container would change"),
       AdminOptions.json,
     ] + AdminOptions.all
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     // The container may also be the second word, without `--container`, as in earlier versions.
     var words = arguments.positional
     let named =
       words.count == 2 && arguments.string("container") == nil
       ? words.removeLast() : arguments.string("container")
     guard words.count == 1, let file = words.first else { throw UsageError("needs one FILE") }
-    let container = try named.map(ContainerOptions.checked)
+    let container = try named.map(AdminArgument.container.checked)
     guard let (schema, text) = try SchemaWork.readSchema(file) else { return 1 }
     let fields = schema.recordTypes.values.reduce(0) { $0 + $1.fields.count }
     var report: [String: JSONValue] = [
@@ -98,14 +97,14 @@ enum SchemaValidateCommand: Command {
 /// container.
 ///
 /// It calls `POST schema/import` of the admin API, or with `--dry-run` only `POST schema/validate`.
-enum SchemaImportCommand: Command {
-  static let name = "schema import"
-  static let example = "petrel schema import app.ckdb --container iCloud.com.example.app --dry-run"
-  static let summary = "Makes a schema file the development schema of a container."
-  static let operands = "FILE"
-  static let options: [Arguments.Option] = SchemaWork.changeOptions + AdminOptions.all
+struct SchemaImportCommand: Command {
+  let name = "schema import"
+  let example = "petrel schema import app.ckdb --container iCloud.com.example.app --dry-run"
+  let summary = "Makes a schema file the development schema of a container."
+  let operands = "FILE"
+  let options: [Arguments.Option] = SchemaWork.changeOptions + AdminOptions.all
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let (container, file) = try SchemaWork.containerAndFile(arguments)
     guard let (_, text) = try SchemaWork.readSchema(file) else { return 1 }
     let isDryRun = arguments.flag("dry-run")
@@ -126,46 +125,31 @@ enum SchemaImportCommand: Command {
 ///
 /// It calls `POST schema/deploy` of the admin API, or with `--dry-run` only `GET
 /// schema/differences`.
-enum SchemaDeployCommand: Command {
-  static let name = "schema deploy"
-  static let example = "petrel schema deploy --container iCloud.com.example.app --dry-run"
-  static let summary = "Adds a container's development schema to its production schema."
-  static let options: [Arguments.Option] = SchemaWork.changeOptions + AdminOptions.all
+struct SchemaDeployCommand: Command {
+  let name = "schema deploy"
+  let example = "petrel schema deploy --container iCloud.com.example.app --dry-run"
+  let summary = "Adds a container's development schema to its production schema."
+  let options: [Arguments.Option] = SchemaWork.changeOptions + AdminOptions.all
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let container = try SchemaWork.container(arguments)
     let isDryRun = arguments.flag("dry-run")
     return try await AdminOptions.withAccess(arguments) { access in
       let outcome =
         isDryRun
-        ? try await access.get("schema/differences", ["container": container])
+        ? try await access.get("schema/differences", ["container": .string(container)])
         : try await access.post("schema/deploy", ["container": .string(container)])
       return try await SchemaWork.finish(outcome, isDryRun: isDryRun, arguments, by: access)
     }
   }
 }
 
-/// The command `petrel schema status`, which prints the indexes that are being built.
-///
-/// It calls `GET schema/index-work` of the admin API.
-enum SchemaStatusCommand: Command {
-  static let name = "schema status"
-  static let example = "petrel schema status"
-  static let summary = "Shows which indexes the server is building, and the progress of each."
-  static let options: [Arguments.Option] = [AdminOptions.json] + AdminOptions.all
-
-  static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
-    let answer = try await AdminOptions.withAccess(arguments) {
-      try await $0.get("schema/index-work")
-    }
-    if arguments.flag("json") {
-      Output.json(answer)
-      return 0
-    }
-    let work = answer["indexWork"]?.array ?? []
-    if work.isEmpty { Output.line("all indexes are complete") }
-    for item in work { Output.line(item["text"]?.string ?? "") }
-    return 0
-  }
+extension AdminCommand {
+  static let schemaStatus = AdminCommand(
+    "schema status", "Shows which indexes the server is building, and the progress of each.",
+    example: "petrel schema status", .get("schema/index-work"),
+    prints: .lines { answer, _ in
+      let work = answer["indexWork"]?.array ?? []
+      return work.isEmpty ? ["all indexes are complete"] : work.map { $0.text("text") }
+    })
 }

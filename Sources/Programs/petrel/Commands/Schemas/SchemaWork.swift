@@ -1,3 +1,4 @@
+import AdminAPI
 import CloudKitModel
 import CommandInterface
 import Foundation
@@ -10,7 +11,8 @@ import Settings
 enum SchemaWork {
   /// The options of commands that change a schema.
   static let changeOptions: [Arguments.Option] = [
-    ContainerOptions.container, .init("dry-run", nil, "only prints what would change"),
+    AdminArgument.container.needed.commandOption,
+    .init("dry-run", nil, "only prints what would change"),
     AdminOptions.json,
   ]
 
@@ -20,10 +22,10 @@ enum SchemaWork {
   /// - Throws: `UsageError` if there is no container or it is invalid.
   static func container(_ arguments: Arguments) throws -> String {
     if arguments.string("container") == nil, arguments.positional.count == 1 {
-      return try ContainerOptions.checked(arguments.positional[0])
+      return try AdminArgument.container.checked(arguments.positional[0])
     }
     guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
-    return try ContainerOptions.container(arguments)
+    return try AdminArgument.container.checked(arguments.string("container"))
   }
 
   /// Returns the container and the FILE of a command. The user may also name the container as the
@@ -34,10 +36,9 @@ enum SchemaWork {
     var words = arguments.positional
     let container =
       arguments.string("container") == nil && words.count == 2
-      ? try ContainerOptions.checked(words.removeFirst())
-      : try ContainerOptions.container(arguments)
+      ? words.removeFirst() : arguments.string("container")
     guard words.count == 1 else { throw UsageError("needs one FILE") }
-    return (container, words[0])
+    return (try AdminArgument.container.checked(container), words[0])
   }
 
   /// Reads and parses a schema file. If it has a mistake, the function prints it with the line and

@@ -8,14 +8,14 @@ import StoreTools
 /// server may run at the same time.
 ///
 /// A store in PostgreSQL is refused, because PostgreSQL's own programs copy it.
-enum BackupCommand: Command {
-  static let name = "backup"
-  static let example = "petrel backup /backups/petrel-2026-03-01 --data /var/lib/petrel"
-  static let summary = "Copies a store in a file, with its assets. A server may run meanwhile."
-  static let operands = "DIRECTORY"
-  static let options = [AdminOptions.json] + ConfigurationOptions.ofStore
+struct BackupCommand: Command {
+  let name = "backup"
+  let example = "petrel backup /backups/petrel-2026-03-01 --data /var/lib/petrel"
+  let summary = "Copies a store in a file, with its assets. A server may run meanwhile."
+  let operands = "DIRECTORY"
+  let options = [AdminOptions.json] + ConfigurationOptions.ofStore
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let target = try arguments.word("DIRECTORY")
     let (source, _) = try ConfigurationOptions.configuration(arguments)
     if let address = source.postgreSQL {

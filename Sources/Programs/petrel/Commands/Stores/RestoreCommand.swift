@@ -8,14 +8,14 @@ import StoreTools
 /// have a store yet.
 ///
 /// A store in PostgreSQL is refused, because PostgreSQL's own programs restore it.
-enum RestoreCommand: Command {
-  static let name = "restore"
-  static let example = "petrel restore /backups/petrel-2026-03-01 --data /var/lib/petrel"
-  static let summary = "Restores a backup into a data directory that has no store."
-  static let operands = "DIRECTORY"
-  static let options = [AdminOptions.json] + ConfigurationOptions.ofStore
+struct RestoreCommand: Command {
+  let name = "restore"
+  let example = "petrel restore /backups/petrel-2026-03-01 --data /var/lib/petrel"
+  let summary = "Restores a backup into a data directory that has no store."
+  let operands = "DIRECTORY"
+  let options = [AdminOptions.json] + ConfigurationOptions.ofStore
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let source = try arguments.word("DIRECTORY")
     let (target, _) = try ConfigurationOptions.configuration(arguments)
     if let address = target.postgreSQL {

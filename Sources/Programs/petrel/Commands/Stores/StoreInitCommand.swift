@@ -6,12 +6,12 @@ import Storage
 /// The command `petrel store init`, which creates the store. The command is necessary only for a
 /// store that Citus (an extension of PostgreSQL) distributes over several nodes. A server creates
 /// any other store itself.
-enum StoreInitCommand: Command {
-  static let name = "store init"
-  static let example = "petrel store init --store postgres://petrel@db.example.com/petrel --citus"
-  static let summary =
+struct StoreInitCommand: Command {
+  let name = "store init"
+  let example = "petrel store init --store postgres://petrel@db.example.com/petrel --citus"
+  let summary =
     "Creates the store, with --citus on several nodes. A server without a store creates one by itself."
-  static let options =
+  let options =
     ConfigurationOptions.ofStore + [
       .init("citus", nil, "distributes the store by database over the nodes that Citus knows"),
       .init(
@@ -19,24 +19,24 @@ enum StoreInitCommand: Command {
         "the number of shards (default \(StoreDistribution.standardShardCount)); it is final"),
       AdminOptions.json,
     ]
-  static let exitStatuses: [(Int32, String)] = [
+  let exitStatuses: [(Int32, String)] = [
     (ExitStatus.done, "the store exists"),
     (ExitStatus.failed, "nothing was changed"),
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let (configuration, _) = try ConfigurationOptions.configuration(arguments)
     let shardCount = try arguments.int("shards", in: StoreDistribution.shardCounts)
     let location = configuration.storeLocation
-    let place = place(of: location).printable
+    let place = Self.place(of: location).printable
     guard arguments.flag("citus") else {
       guard shardCount == nil else { throw UsageError("--shards needs --citus") }
       var options = StoreConfiguration()
       options.role = .tool
       let store = try await Store.open(at: location, configuration: options)
       await store.close()
-      report(arguments, place, nil)
+      Self.report(arguments, place, nil)
       return ExitStatus.done
     }
     guard case .postgreSQL(let address, _) = location else {
@@ -44,7 +44,7 @@ enum StoreInitCommand: Command {
     }
     let count = shardCount ?? StoreDistribution.standardShardCount
     try await StoreDistribution.begin(at: address, shardCount: count)
-    report(arguments, place, count)
+    Self.report(arguments, place, count)
     return ExitStatus.done
   }
 

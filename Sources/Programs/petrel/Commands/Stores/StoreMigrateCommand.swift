@@ -11,12 +11,12 @@ import StoreTools
 ///
 /// No server may have one of the two stores open. If the command is interrupted, the same command
 /// continues the move.
-enum StoreMigrateCommand: Command {
-  static let name = "store migrate"
-  static let example =
+struct StoreMigrateCommand: Command {
+  let name = "store migrate"
+  let example =
     "petrel store migrate --from /var/lib/petrel --to postgres://petrel@localhost/petrel"
-  static let summary = "Moves the store to PostgreSQL, or back, while no server has it open."
-  static let options: [Arguments.Option] = [
+  let summary = "Moves the store to PostgreSQL, or back, while no server has it open."
+  let options: [Arguments.Option] = [
     .init(
       "from", "LOCATION",
       "the store to move: a data directory, the file of a store, or postgres://…",
@@ -29,7 +29,7 @@ enum StoreMigrateCommand: Command {
     ),
     AdminOptions.json,
   ]
-  static let exitStatuses: [(Int32, String)] = [
+  let exitStatuses: [(Int32, String)] = [
     (ExitStatus.done, "the target has all data of the source"),
     (
       ExitStatus.failed,
@@ -37,10 +37,10 @@ enum StoreMigrateCommand: Command {
     ),
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
-    let from = try place("from", arguments)
-    let to = try place("to", arguments)
+    let from = try Self.place("from", arguments)
+    let to = try Self.place("to", arguments)
     let data = arguments.string("data")
     let progress = ProgressLine()
     defer { progress.end() }

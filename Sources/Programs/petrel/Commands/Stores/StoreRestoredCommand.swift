@@ -13,12 +13,12 @@ import StoreTools
 /// their zones again. With `--nothing-lost`, numbers and tokens continue as they are. A store that
 /// was restored from a dump, or that lacks its log, refuses to open for a server until this command
 /// has run.
-enum StoreRestoredCommand: Command {
-  static let name = "store restored"
-  static let example = "petrel store restored --store postgres://petrel@db.example.com/petrel"
-  static let summary =
+struct StoreRestoredCommand: Command {
+  let name = "store restored"
+  let example = "petrel store restored --store postgres://petrel@db.example.com/petrel"
+  let summary =
     "Makes devices read the whole store again, after it was restored or has lost its log."
-  static let options =
+  let options =
     ConfigurationOptions.ofStore + [
       .init(
         "nothing-lost", nil,
@@ -26,12 +26,12 @@ enum StoreRestoredCommand: Command {
       ),
       AdminOptions.json,
     ]
-  static let exitStatuses: [(Int32, String)] = [
+  let exitStatuses: [(Int32, String)] = [
     (ExitStatus.done, "a server can start on the store"),
     (ExitStatus.failed, "the command did not finish; run it again"),
   ]
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let (configuration, _) = try ConfigurationOptions.configuration(arguments)
     let nothingLost = arguments.flag("nothing-lost")

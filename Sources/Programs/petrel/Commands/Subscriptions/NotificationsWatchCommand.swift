@@ -6,13 +6,13 @@ import JSONCoding
 /// server has logged it, until SIGINT or SIGTERM.
 ///
 /// It reads the event stream `GET events` of the admin API, so it needs a running server.
-enum NotificationsWatchCommand: Command {
-  static let name = "notifications watch"
-  static let example =
+struct NotificationsWatchCommand: Command {
+  let name = "notifications watch"
+  let example =
     "petrel notifications watch --server https://cloud.example.com "
     + "--key-file admin.key"
-  static let summary = "Shows a server's notifications as they are logged, until it is interrupted."
-  static let options: [Arguments.Option] =
+  let summary = "Shows a server's notifications as they are logged, until it is interrupted."
+  let options: [Arguments.Option] =
     [
       .init(
         "text", "TEXT",
@@ -20,7 +20,7 @@ enum NotificationsWatchCommand: Command {
       .init("count", "NUMBER", "stops after this number of notifications"), AdminOptions.json,
     ] + AdminOptions.all
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     guard let remote = try AdminOptions.server(arguments) else {
       throw UsageError(
@@ -32,7 +32,7 @@ enum NotificationsWatchCommand: Command {
     do {
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
-          try await watch(remote, text: text, count: count, isJSON: isJSON)
+          try await Self.watch(remote, text: text, count: count, isJSON: isJSON)
         }
         group.addTask { await TerminationSignal.wait() }
         try await group.next()

@@ -1,3 +1,4 @@
+import AdminAPI
 import CommandInterface
 import Foundation
 import JSONCoding
@@ -6,17 +7,16 @@ import JSONCoding
 /// from options.
 ///
 /// It calls `POST subscriptions/save` of the admin API.
-enum SubscriptionsSaveCommand: Command {
-  static let name = "subscriptions save"
-  static let example =
+struct SubscriptionsSaveCommand: Command {
+  let name = "subscriptions save"
+  let example =
     "petrel subscriptions save new-notes --type Note --container iCloud.com.example.app "
     + "--subscriber anna"
-  static let summary =
+  let summary =
     "Saves a subscription for a user, from a file or from the options of the command."
-  static let operands = "[ID]"
-  static let options: [Arguments.Option] =
-    PlaceOptions.all + [
-      PlaceOptions.subscriber,
+  let operands = "[ID]"
+  let options: [Arguments.Option] =
+    AdminArgument.ofSubscriber.options + [
       .init(
         "file", "FILE", "the subscription as JSON of CloudKit Web Services; - is standard input"),
       .init("type", "TYPE", "the record type to watch"),
@@ -28,16 +28,12 @@ enum SubscriptionsSaveCommand: Command {
       AdminOptions.json,
     ] + AdminOptions.all
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.count < 2 else { throw UsageError("takes one ID") }
-    let place = try PlaceOptions.members(arguments)
-    if place["database"] == "public", arguments.string("subscriber") == nil {
-      throw UsageError("needs --subscriber, the user who has the subscription")
-    }
-    var body = place.json
-    if let subscriber = arguments.string("subscriber") { body["subscriber"] = .string(subscriber) }
+    var body = try AdminArgument.ofSubscriber.members(arguments)
+    try AdminCommand.needsSubscriber(body)
     if let predicate = arguments.string("predicate") { body["predicate"] = .string(predicate) }
-    var subscription = try subscription(arguments)
+    var subscription = try Self.subscription(arguments)
     if let word = arguments.positional.first { subscription["subscriptionID"] = .string(word) }
     body["subscription"] = .object(subscription)
     let answer = try await AdminOptions.withAccess(arguments) { [body] in
@@ -99,26 +95,21 @@ enum SubscriptionsSaveCommand: Command {
 /// The command `petrel subscriptions delete`, which deletes subscriptions of a user.
 ///
 /// It calls `POST subscriptions/delete` of the admin API for each ID.
-enum SubscriptionsDeleteCommand: Command {
-  static let name = "subscriptions delete"
-  static let example =
+struct SubscriptionsDeleteCommand: Command {
+  let name = "subscriptions delete"
+  let example =
     "petrel subscriptions delete new-notes --container iCloud.com.example.app "
     + "--subscriber anna"
-  static let summary = "Deletes subscriptions of a user."
-  static let operands = "ID…"
-  static let options: [Arguments.Option] =
-    PlaceOptions.all + [PlaceOptions.subscriber, AdminOptions.json] + AdminOptions.all
+  let summary = "Deletes subscriptions of a user."
+  let operands = "ID…"
+  let options: [Arguments.Option] =
+    AdminArgument.ofSubscriber.options + [AdminOptions.json] + AdminOptions.all
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     guard !arguments.positional.isEmpty else { throw UsageError("needs the subscription's ID") }
-    var body = try PlaceOptions.members(arguments).json
-    if body["database"] == "public" {
-      guard let subscriber = arguments.string("subscriber") else {
-        throw UsageError("needs --subscriber, the user who has the subscription")
-      }
-      body["subscriber"] = .string(subscriber)
-    }
-    return try await AdminOptions.withAccess(arguments) { [body] access in
+    let body = try AdminArgument.ofSubscriber.members(arguments)
+    try AdminCommand.needsSubscriber(body)
+    return try await AdminOptions.withAccess(arguments) { access in
       for subscriptionID in arguments.positional {
         let answer = try await access.post(
           "subscriptions/delete",

@@ -10,13 +10,13 @@ import StoreModel
 /// The admin API starts the deletion (`POST users/delete`), which then has several steps. If the
 /// command calls a server, that server does the steps in the background, and the command waits. If
 /// the command works directly on a store, it does the steps itself.
-enum UsersDeleteCommand: Command {
-  static let name = "users delete"
-  static let example = "petrel users delete anna --public-records keep"
-  static let summary =
+struct UsersDeleteCommand: Command {
+  let name = "users delete"
+  let example = "petrel users delete anna --public-records keep"
+  let summary =
     "Deletes a user with all data of the user. Earlier backups and exports still contain the data."
-  static let operands = "NAME"
-  static let options: [Arguments.Option] =
+  let operands = "NAME"
+  let options: [Arguments.Option] =
     [
       .init(
         "public-records", "WHAT",
@@ -28,18 +28,18 @@ enum UsersDeleteCommand: Command {
   /// The choices for public records that the user created.
   private static let choices = UserDeletion.PublicRecords.allCases.map(\.rawValue)
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let name = try arguments.word("NAME, or user record name")
     guard let choice = arguments.string("public-records") else {
       throw UsageError("needs --public-records keep or --public-records delete")
     }
-    guard choices.contains(choice) else {
+    guard Self.choices.contains(choice) else {
       throw UsageError("--public-records must be keep or delete, not '\(choice)'")
     }
     return try await AdminOptions.withAccess(arguments, .withoutServer) { access in
-      let user = try await access.get("users/show", ["user": name])
+      let user = try await access.get("users/show", ["user": .string(name)])
       if !arguments.flag("yes"), user["isBeingDeleted"]?.bool != true {
-        try confirm(user["name"]?.string ?? name, choice)
+        try Self.confirm(user["name"]?.string ?? name, choice)
       }
       let deletion = try await access.post(
         "users/delete", ["user": .string(name), "publicRecords": .string(choice)])
@@ -47,9 +47,9 @@ enum UsersDeleteCommand: Command {
       defer { progress.end() }
       let isWhole =
         if let local = access as? LocalAdminAccess {
-          try await finish(on: local.maintenance, isServed: local.isServed, progress)
+          try await Self.finish(on: local.maintenance, isServed: local.isServed, progress)
         } else {
-          try await follow(deletion, on: access, progress)
+          try await Self.follow(deletion, on: access, progress)
         }
       progress.end()
       if arguments.flag("json") {

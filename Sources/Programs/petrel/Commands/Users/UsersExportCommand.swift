@@ -5,26 +5,26 @@ import JSONCoding
 /// (``UserExport``).
 ///
 /// The folder has a temporary name until it is complete.
-enum UsersExportCommand: Command {
-  static let name = "users export"
-  static let example = "petrel users export anna --to anna-data"
-  static let summary =
+struct UsersExportCommand: Command {
+  let name = "users export"
+  let example = "petrel users export anna --to anna-data"
+  let summary =
     "Writes all data of a user to files: account, records, assets, subscriptions, notifications."
-  static let operands = "NAME"
-  static let options: [Arguments.Option] =
+  let operands = "NAME"
+  let options: [Arguments.Option] =
     [
       .init(
         "to", "FOLDER", "the folder to create; an existing folder must be empty", isRequired: true),
       AdminOptions.json,
     ] + AdminOptions.all
 
-  static func run(_ arguments: Arguments) async throws -> Int32 {
+  func run(_ arguments: Arguments) async throws -> Int32 {
     let name = try arguments.word("NAME, or user record name")
     guard let target = arguments.string("to"), !target.isEmpty else {
       throw UsageError("needs --to FOLDER")
     }
     return try await AdminOptions.withAccess(arguments) { access in
-      let user = try await access.get("users/show", ["user": name])
+      let user = try await access.get("users/show", ["user": .string(name)])
       let folder = try ExportFolder(target)
       defer { folder.discard() }
       let progress = ProgressLine()

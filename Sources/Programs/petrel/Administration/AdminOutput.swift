@@ -1,0 +1,94 @@
+import CommandInterface
+import JSONCoding
+
+/// The output of a command that is made from an endpoint.
+enum AdminOutput: Sendable {
+  /// Pages of rows, as a table.
+  case pages(Listing)
+  /// The answer as lines for people. With `--json`, the command prints the whole answer.
+  case lines(@Sendable (_ answer: JSONValue, _ arguments: Arguments) -> [String])
+  /// The items in a list of the answer, one for each operand. An item may be a failure, which makes
+  /// the exit status 1.
+  ///
+  /// - Parameters:
+  ///   - member: The member with the list.
+  ///   - noun: The kind of the items, for messages.
+  ///   - isJSONLines: Whether `--json` prints each item instead of the whole answer.
+  ///   - lines: Returns the lines for an item that is no failure.
+  case items(
+    _ member: String, noun: String, isJSONLines: Bool = false,
+    _ lines: @Sendable (_ word: String, _ item: JSONValue) -> [String])
+  /// Lines for people, and the exit status that the answer means.
+  case judged(
+    @Sendable (_ answer: JSONValue) -> Int32,
+    _ lines: @Sendable (_ answer: JSONValue, _ arguments: Arguments) -> [String])
+
+  /// No output without `--json`.
+  static let nothing = AdminOutput.lines { _, _ in [] }
+
+  /// One member of the answer.
+  static func member(_ name: String) -> AdminOutput { .lines { answer, _ in [answer.text(name)] } }
+
+  /// A complete list as a table, or a line if there are no rows.
+  static func table(_ member: String, _ columns: [Table.Column], emptiness: String) -> AdminOutput {
+    .lines { answer, _ in
+      let rows = answer[member]?.array ?? []
+      return rows.isEmpty ? [emptiness] : Table.lines(columns, rows)
+    }
+  }
+
+  /// Shows the answer.
+  ///
+  /// - Parameter call: Makes the request; the parameter has further arguments of the request, such
+  ///   as those of a page.
+  /// - Returns: The exit status.
+  func show(
+    _ arguments: Arguments, _ call: ([String: JSONValue]) async throws -> JSONValue
+  ) async throws -> Int32 {
+    let isJSON = arguments.flag("json")
+    switch self {
+    case .pages(let listing): try await listing.show(arguments, call)
+    case .lines(let lines):
+      let answer = try await call([:])
+      isJSON ? Output.json(answer) : Self.print(lines(answer, arguments))
+    case .judged(let status, let lines):
+      let answer = try await call([:])
+      isJSON ? Output.json(answer) : Self.print(lines(answer, arguments))
+      return status(answer)
+    case .items(let member, let noun, let isJSONLines, let lines):
+      let answer = try await call([:])
+      if isJSON, !isJSONLines { Output.json(answer) }
+      var status = ExitStatus.done
+      for (word, item) in zip(arguments.positional, answer[member]?.array ?? []) {
+        if let failure = AdminFailure(item) {
+          Output.complain("\(noun) '\(word)': \(failure)".printable)
+          status = ExitStatus.failed
+        } else if !isJSON {
+          Self.print(lines(word, item))
+        } else if isJSONLines {
+          Output.json(item)
+        }
+      }
+      return status
+    }
+    return ExitStatus.done
+  }
+
+  private static func print(_ lines: [String]) {
+    for line in lines { Output.line(line.printable) }
+  }
+
+  /// Returns the lines of a value's properties, each with its title. A property without a text is
+  /// left out.
+  static func properties(_ rows: [(title: String, text: String?)]) -> [String] {
+    rows.compactMap { row in row.text.map { "  \(row.title.padding(to: 12))\($0)" } }
+  }
+}
+
+extension JSONValue {
+  /// The text of a member; empty if the member is missing or no text.
+  func text(_ member: String) -> String { self[member]?.string ?? "" }
+
+  /// The time in a member as ISO 8601; `nil` if the member is missing.
+  func time(_ member: String) -> String? { self[member]?.timeText }
+}
