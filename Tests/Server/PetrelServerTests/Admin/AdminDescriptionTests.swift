@@ -441,7 +441,7 @@ struct AdminDescriptionTests {
       // And a failure, which has a shape of its own.
       let failure = try await service.adminGet("users/show?user=nobody", key: key)
       answers.append([
-        "name": "a failure", "schema": ["$ref": "#/components/schemas/Failure"],
+        "name": "a failure", "schema": ["$ref": "#/components/schemas/Error"],
         "answer": failure.json,
       ])
       let file = service.directory + "/answers.json"

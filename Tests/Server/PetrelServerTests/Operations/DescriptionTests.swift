@@ -19,7 +19,7 @@ struct DescriptionTests {
 
   /// The parts of the page that are made from the operations, by the names of their marks.
   private static func parts(_ operations: [DatabaseAPI.Operation]) -> [String: String] {
-    let description = ServiceDescription(operations)
+    let description = OpenAPIDescription(operations)
     return [
       "operations": description.paths.map { YAML.text([($0.path, $0.item)], indentation: 2) }
         .joined(separator: "\n"),
