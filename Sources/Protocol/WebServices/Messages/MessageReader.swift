@@ -22,7 +22,7 @@ package struct MessageReader {
   var json: JSONValue { node.value }
 
   /// Creates a reader of a value in the message's own document.
-  init(_ node: JSONNode, context: MessageContext) {
+  package init(_ node: JSONNode, context: MessageContext) {
     self.node = node
     self.context = context
   }

@@ -76,17 +76,14 @@ struct AdminDatabases: Sendable {
   }
 
   /// Runs an operation of the web services protocol and returns its answer as the database's owner
-  /// would get it.
+  /// would get it. The operation reads its members from the request's body, and ignores those that
+  /// select the database.
   ///
-  /// - Parameter members: the arguments that become members of the operation's request body.
   /// - Throws: the error of the operation, or an error if the operation does not exist in databases
   ///   of this scope.
-  func answer(
-    _ request: AdminRequest, operation name: String, with members: [AdminArgument]
-  ) async throws -> HTTPResponse {
+  func answer(_ request: AdminRequest, operation name: String) async throws -> HTTPResponse {
     let operation = try operations.operation(named: name)
-    let context = try await context(
-      request, operation: name, body: request.protocolBody(members))
+    let context = try await context(request, operation: name, body: request.http.body)
     if let refusal = operation.refusal(in: context.path.scope) { throw refusal }
     return HTTPResponse(json: try await operation.respond(context))
   }

@@ -34,7 +34,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
       "zones/modify", AdminArgument.ofDatabase + [.operations.needed], "Makes and deletes zones",
       answers: ZonesResponse.schema(in: .answers)
     ) { group in
-      { try await group.databases.answer($0, operation: "zones/modify", with: [.operations]) }
+      { try await group.databases.answer($0, operation: "zones/modify") }
     },
   ]
 

@@ -38,27 +38,21 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     ) { group in
       { request in
         _ = try await group.databases.existing(request.arguments)
-        return try await group.databases.answer(
-          request, operation: "records/lookup", with: [.records, .zoneID])
+        return try await group.databases.answer(request, operation: "records/lookup")
       }
     },
     .post(
       "records/modify", AdminArgument.ofDatabase + [.operations.needed, .atomic],
       "Makes, changes and deletes records", answers: RecordsResponse.schema(in: .answers)
     ) { group in
-      {
-        try await group.databases.answer(
-          $0, operation: "records/modify", with: [.operations, .atomic])
-      }
+      { try await group.databases.answer($0, operation: "records/modify") }
     },
     .post(
       "assets/upload", AdminArgument.ofDatabase + [.tokens.needed, .zoneID],
       "Returns the URLs to upload the bytes of assets to",
       answers: UploadAssetsResponse.schema(in: .answers)
     ) { group in
-      {
-        try await group.databases.answer($0, operation: "assets/upload", with: [.tokens, .zoneID])
-      }
+      { try await group.databases.answer($0, operation: "assets/upload") }
     },
   ]
 

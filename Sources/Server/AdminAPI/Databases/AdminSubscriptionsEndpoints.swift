@@ -104,15 +104,8 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
   private func save(_ request: AdminRequest) async throws -> OwnedSubscription {
     let arguments = request.arguments
     let subscriber = try await subscriber(arguments)
-    guard let json = arguments.value(.subscription) else {
-      throw arguments.mistake(.subscription, "is missing")
-    }
-    let body: JSONValue = ["operations": [["operationType": "create", "subscription": json]]]
-    let message = MessageContext(ownerNaming: .relative(to: subscriber))
-    let parsed = try ModifySubscriptionsRequest(parsing: Data(body.text.utf8), context: message)
-    guard let first = parsed.operations.first, case .save(let saved) = try first.get() else {
-      throw arguments.mistake(.subscription, "is not a subscription")
-    }
+    let saved: Subscription = try arguments.part(
+      .subscription, ownerNaming: .relative(to: subscriber))
     let address = try await databases.address(arguments)
     let subscription = try Self.subscription(
       saved, withPredicateOf: arguments, of: subscriber, in: address)

@@ -12,6 +12,8 @@ struct AdminArguments: Sendable {
   private let members: [String: JSONValue]
   /// The word `query` or `body`, for error messages.
   private let source: String
+  /// The parsed body; nil for arguments in the query, and for an empty body.
+  private let body: JSONNode?
 
   /// Reads and checks the arguments. The arguments of a `POST` request are the members of a JSON
   /// object in the body. The arguments of any other request are in the query.
@@ -22,9 +24,11 @@ struct AdminArguments: Sendable {
   init(_ request: HTTPRequest, known: [AdminArgument]) throws(ServiceError) {
     if request.method == "POST" {
       source = "body"
-      members = try Self.body(request.body)
+      body = try Self.body(request.body)
+      members = body?.value.object ?? [:]
     } else {
       source = "query"
+      body = nil
       var members: [String: JSONValue] = [:]
       for (name, value) in request.query {
         guard members.updateValue(.string(value), forKey: name) == nil else {
@@ -47,19 +51,19 @@ struct AdminArguments: Sendable {
     }
   }
 
-  /// Returns the members of a body. An empty body has no members.
-  private static func body(_ data: Data) throws(ServiceError) -> [String: JSONValue] {
-    guard !data.isEmpty else { return [:] }
-    let json: JSONValue
+  /// Returns the object in a body; nil for an empty body.
+  private static func body(_ data: Data) throws(ServiceError) -> JSONNode? {
+    guard !data.isEmpty else { return nil }
+    let root: JSONNode
     do {
-      json = try JSONValue(parsing: data)
+      root = try JSONDocument(parsing: data).root
     } catch {
       throw ServiceError(.badRequest, "body: \(error)")
     }
-    guard let members = json.object else {
-      throw ServiceError(.badRequest, "body: must be an object, not \(json.kind)")
+    guard root.isObject else {
+      throw ServiceError(.badRequest, "body: must be an object, not \(root.kind)")
     }
-    return members
+    return root
   }
 
   // MARK: Checked values
@@ -103,15 +107,18 @@ struct AdminArguments: Sendable {
     text(argument).flatMap(Word.init)
   }
 
-  /// Returns the value as a type of the web services protocol, such as a record. A zone without an
-  /// owner name belongs to the database's owner.
+  /// Returns the value as a type of the web services protocol, such as a record. The argument must
+  /// be in a body.
   ///
+  /// - Parameter ownerNaming: the meaning of the owner names in the value. With the default, a zone
+  ///   without an owner name belongs to the database's owner.
   /// - Throws: `BAD_REQUEST` if the value is missing or invalid, with the place in the value and
   ///   the broken rule.
-  func part<Part: MessagePart>(_ argument: AdminArgument) throws(ServiceError) -> Part {
-    guard let value = value(argument) else { throw mistake(argument, "is missing") }
-    let body = Data(JSONValue.object([argument.name: value]).text.utf8)
-    let reader = try MessageReader(parsing: body, context: MessageContext(ownerNaming: .implied))
+  func part<Part: MessagePart>(
+    _ argument: AdminArgument, ownerNaming: MessageContext.OwnerNaming = .implied
+  ) throws(ServiceError) -> Part {
+    guard value(argument) != nil, let body else { throw mistake(argument, "is missing") }
+    let reader = MessageReader(body, context: MessageContext(ownerNaming: ownerNaming))
     return try Part(reader.member(argument.name))
   }
 

@@ -24,19 +24,3 @@ extension HTTPResponse {
     self.init(json: Data(shape.text(value).utf8))
   }
 }
-
-extension AdminRequest {
-  /// Returns the body for an operation of the web services protocol.
-  ///
-  /// - Parameter members: the arguments that become members of the body. An argument without a
-  ///   value is left out.
-  func protocolBody(_ members: [AdminArgument]) -> Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      for argument in members {
-        if let value = arguments.value(argument) { writer.member(argument.name, value) }
-      }
-    }
-    return writer.data
-  }
-}
