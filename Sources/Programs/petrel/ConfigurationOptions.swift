@@ -8,20 +8,16 @@ import Settings
 /// A value comes from the first of these sources that has it: an option, an environment variable,
 /// the configuration file, the default.
 enum ConfigurationOptions {
-  /// All options of `petrel serve`.
   static let all = [ServeCommand.dataOption, configOption] + ofSettings
 
-  /// The option that names the configuration file.
   static let configOption = Arguments.Option(
     "config", "FILE",
     "the configuration (default PETREL_CONFIG, or server.json in the data directory)")
 
-  /// The options of single settings.
   private static let ofSettings = SettingOption.all.map {
     Arguments.Option($0.name, $0.valueName, $0.help, words: $0.words)
   }
 
-  /// The options that say where the store is.
   static let ofStore =
     [ServeCommand.dataOption, configOption] + ofSettings.filter { $0.name == "store" }
 

@@ -2,7 +2,6 @@ import CommandInterface
 import Foundation
 
 extension Command {
-  /// The default example: the command without options.
   var example: String { "petrel \(name)" }
 }
 

@@ -45,7 +45,6 @@ struct AdminCall: Sendable {
     text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
   }
 
-  /// The unreserved characters of RFC 3986, section 2.3.
   private static let unreserved = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }
@@ -75,7 +74,6 @@ struct AdminFailure: Error, Sendable, CustomStringConvertible {
   /// otherwise its `serverErrorCode`. The code is `nil` if the failure does not come from an error
   /// object.
   var code: String?
-  /// The sentence that explains the failure.
   var reason: String
   /// The identifier of the failure in the server's log; `nil` if the answer has none.
   var uuid: String?

@@ -4,7 +4,6 @@ import Foundation
 import JSONCoding
 
 extension AdminArgument {
-  /// The option of commands that sets the argument.
   var commandOption: Arguments.Option {
     switch kind {
     case .text, .integer, .zone, .value: option(placeholder, summary)
@@ -65,7 +64,6 @@ extension AdminArgument {
 }
 
 extension [AdminArgument] {
-  /// The options that set the arguments.
   var options: [Arguments.Option] { map(\.commandOption) }
 
   /// Returns the arguments of a request that the options of a command set.

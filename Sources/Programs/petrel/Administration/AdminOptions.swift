@@ -120,7 +120,6 @@ enum AdminOptions {
         + "choose a directory with --data, or create a new store here with '--data .petrel'")
   }
 
-  /// Opens the store in this process, runs `body` with it, and closes the store.
   private static func withLocal<Value: Sendable>(
     _ arguments: Arguments, _ work: Work, makesStore: Bool,
     _ body: (any AdminAccess) async throws -> Value

@@ -3,19 +3,15 @@ import JSONCoding
 
 /// The output of a list that the admin API returns in pages.
 struct Listing {
-  /// The option that limits the rows.
   static let limitOption = Arguments.Option(
     "limit", "NUMBER", "the greatest number of rows, or 'all' (default 50)")
 
-  /// The most rows of a page.
   private static let pageSize = 200
 
   /// The name of the rows in messages. It is also the member with the rows in the answer and in the
   /// JSON output.
   var name: String
-  /// The columns of the table.
   var columns: [Table.Column]
-  /// The line to print if there are no rows.
   var emptiness: String
   /// The member of an answer with the argument `continuation` for the next page.
   var marker = "continuation"

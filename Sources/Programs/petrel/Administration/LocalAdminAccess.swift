@@ -10,11 +10,9 @@ import Synchronization
 struct LocalAdminAccess: AdminAccess {
   /// The maintenance of the store, for work that a server would do in the background.
   let maintenance: MaintenanceService
-  /// Whether a server has the store open too.
   let isServed: Bool
   private let administration: LocalAdministration
 
-  /// Creates the access to an open store; the caller closes the store.
   init(store: Store, isServed: Bool, configuration: ServerConfiguration) {
     maintenance = store.maintenance
     self.isServed = isServed

@@ -19,7 +19,6 @@ extension String {
     return text
   }
 
-  /// Returns whether a terminal could act on the character instead of showing it.
   private static func isActive(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
@@ -45,7 +44,6 @@ extension JSONValue {
     return Self.text(value, type: self["type"]?.string ?? "")
   }
 
-  /// Returns the text for a value or a list of values.
   private static func text(_ value: JSONValue, type: String) -> String {
     if let elements = value.array {
       let element = type.hasSuffix("_LIST") ? String(type.dropLast(5)) : type

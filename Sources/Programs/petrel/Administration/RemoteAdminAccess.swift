@@ -12,7 +12,6 @@ struct RemoteAdminAccess: AdminAccess {
 
   /// The URL of the server without a slash at the end.
   private let server: String
-  /// The server's name in messages.
   private let name: String
   /// The admin key; `nil` for the socket, through which calls need no key.
   private let key: AdminKeySource.Key?
@@ -38,7 +37,6 @@ struct RemoteAdminAccess: AdminAccess {
     client = try HTTPClient(Self.configuration, name: "petrel-admin")
   }
 
-  /// Creates the access to a server of this machine through its socket.
   init(socket: SocketFile) throws {
     server = "http://localhost"
     name = "the server at '\(socket.path)'"
@@ -129,7 +127,6 @@ struct RemoteAdminAccess: AdminAccess {
       body: Array(call.body), receive: receive)
   }
 
-  /// Sends a request and converts its errors to ``AdminFailure``.
   private func send(
     _ method: OutboundRequest.Method, to url: String,
     headers: [(name: String, value: String)], body: [UInt8] = [],

@@ -5,14 +5,11 @@ import JSONCoding
 struct Table {
   /// A column of a table.
   struct Column: Sendable {
-    /// The heading.
     var title: String
     /// The most characters of a cell. A longer text is shortened.
     var width: Int
-    /// Returns the text of a row's cell.
     var text: @Sendable (JSONValue) -> String
 
-    /// Creates a column from a function.
     init(_ title: String, width: Int = 80, _ text: @escaping @Sendable (JSONValue) -> String) {
       self.title = title
       self.width = width
@@ -42,7 +39,6 @@ struct Table {
   private let columns: [Column]
   /// The width of each column so far, in characters.
   private var widths: [Int]
-  /// Whether the lines have the headings.
   private var hasHead = false
 
   init(_ columns: [Column]) {
@@ -50,7 +46,6 @@ struct Table {
     widths = columns.map(\.title.count)
   }
 
-  /// Returns the lines of a whole table.
   static func lines(_ columns: [Column], _ rows: [JSONValue]) -> [String] {
     var table = Table(columns)
     return table.lines(rows)

@@ -19,7 +19,6 @@ struct DemoCommand: Command {
       "earthquakes", "FILE", "the events (default Examples/EarthquakeAlerts/fiji-earthquakes.csv)"),
   ]
 
-  /// The container of the example.
   private static let container = "iCloud.org.example.EarthquakeAlerts"
 
   func run(_ arguments: Arguments) async throws -> Int32 {
@@ -63,7 +62,6 @@ struct DemoCommand: Command {
     return program.wait()
   }
 
-  /// Returns a new path in the folder for temporary files.
   private static func temporaryDirectory() -> String {
     FileManager.default.temporaryDirectory
       .appendingPathComponent("petrel-demo-\(UUID().uuidString)").path

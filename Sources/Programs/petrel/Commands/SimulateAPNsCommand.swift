@@ -88,7 +88,6 @@ struct SimulateAPNsCommand: Command {
     }
   }
 
-  /// Returns the text of a file.
   private static func text(of file: String) throws -> String {
     String(decoding: try InputFile.contents(of: file), as: UTF8.self)
   }

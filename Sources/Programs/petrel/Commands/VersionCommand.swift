@@ -8,7 +8,6 @@ struct VersionCommand: Command {
   let summary = "Prints the version."
   let options: [Arguments.Option] = [AdminOptions.json]
 
-  /// The version of the server and the program.
   static let version = ServerVersion.current
 
   func run(_ arguments: Arguments) async throws -> Int32 {

@@ -1,9 +1,7 @@
 /// The completion script for bash. It does not need the package bash-completion.
 struct BashCompletion {
-  /// The possible words of a command line.
   let table: CompletionTable
 
-  /// The script.
   var script: String {
     """
     # Completion of petrel for bash; made by petrel completions bash.

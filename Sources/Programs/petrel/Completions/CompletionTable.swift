@@ -7,11 +7,8 @@ struct CompletionTable {
   enum Word: Equatable {
     /// Any text; shells complete nothing.
     case anything
-    /// The path of a file.
     case files
-    /// The path of a directory.
     case directories
-    /// One of these words.
     case oneOf([String])
 
     /// Finds the possible values for a placeholder of the help.
@@ -38,9 +35,7 @@ struct CompletionTable {
   struct Option {
     /// The name without the two hyphens.
     var name: String
-    /// The sentence that describes the option.
     var help: String
-    /// The possible values; `nil` for a flag.
     var value: Word?
     /// The placeholder of the value, such as `FILE`; empty for a flag.
     var valueName: String
@@ -50,21 +45,16 @@ struct CompletionTable {
   struct Command {
     /// The one or two words of the command's name.
     var words: [String]
-    /// The sentence that describes the command.
     var summary: String
-    /// The options and flags of the command, with `--help`.
     var options: [Option]
-    /// The possible values of the command's operands.
     var operand: Word
 
-    /// The words separated by a space.
     var name: String { words.joined(separator: " ") }
   }
 
   /// All commands, in the order of the help.
   let commands: [Command]
 
-  /// Creates the table.
   init(_ commands: [any CommandInterface.Command]) {
     self.commands = commands.map { command in
       Command(
@@ -79,7 +69,6 @@ struct CompletionTable {
     }
   }
 
-  /// The commands with one word.
   var singles: [Command] { commands.filter { $0.words.count == 1 } }
 
   /// The commands with two words, grouped by the first word. The groups are in the order of the

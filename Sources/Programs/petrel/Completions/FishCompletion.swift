@@ -2,10 +2,8 @@ import CommandInterface
 
 /// The completion script for fish.
 struct FishCompletion {
-  /// The possible words of a command line.
   let table: CompletionTable
 
-  /// The script.
   var script: String {
     let lines =
       table.firstWords.map { Self.line("__petrel_at", "-a \($0.word) -d \(Self.quoted($0.help))") }
@@ -76,7 +74,6 @@ struct FishCompletion {
     "complete -c petrel -n '\(condition)' \(rest)"
   }
 
-  /// Returns a text in single quotes for fish.
   private static func quoted(_ text: String) -> String {
     "'\(text.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
   }

@@ -2,10 +2,8 @@ import CommandInterface
 
 /// The completion script for zsh. It uses zsh's function `_arguments`.
 struct ZshCompletion {
-  /// The possible words of a command line.
   let table: CompletionTable
 
-  /// The script.
   var script: String {
     """
     #compdef petrel
@@ -93,7 +91,6 @@ struct ZshCompletion {
     }
   }
 
-  /// Returns a text in single quotes for zsh.
   private static func quoted(_ text: String) -> String {
     "'\(text.replacing("'", with: "'\\''"))'"
   }

@@ -72,7 +72,6 @@ struct AssetFolder: Sendable {
 }
 
 extension [UInt8] {
-  /// The bytes as lower-case hexadecimal digits.
   fileprivate var hexadecimalText: String {
     map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }

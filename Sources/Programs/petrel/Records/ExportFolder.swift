@@ -5,9 +5,7 @@ import JSONCoding
 /// The folder of an export. It has a temporary name beside its final one until ``keep()`` is
 /// called.
 struct ExportFolder {
-  /// The final path of the folder.
   private let target: String
-  /// The temporary path of the folder.
   private let partial: String
 
   /// Creates the temporary folder.
@@ -99,14 +97,12 @@ struct LinesFile {
     file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 
-  /// Appends a line.
   func add(_ json: JSONValue) throws {
     var writer = JSONWriter()
     writer.value(json)
     try file.write(contentsOf: writer.data + [UInt8(ascii: "\n")])
   }
 
-  /// Synchronizes the file to the disk and closes it.
   func close() throws {
     try file.synchronize()
     try file.close()

@@ -3,17 +3,11 @@ import JSONCoding
 
 /// A line of a file with records, parsed and checked. Its record can be saved.
 struct ImportedLine {
-  /// The number of the line, from 1.
   var number: Int
-  /// The name of the record.
   var recordName: String
-  /// The name of the zone for the record.
   var zoneName: String
-  /// Whether the line is a deletion of the record.
   var isDeletion: Bool
-  /// The record as encoded JSON.
   private(set) var record: Data
-  /// The files to upload before the record is saved.
   private(set) var files: [PortableRecord.File]
   /// The members of the record while it has files to upload; otherwise empty.
   private var members: [String: JSONValue]
@@ -102,7 +96,6 @@ struct ImportedLine {
     members = [:]
   }
 
-  /// Returns the record as encoded JSON.
   private static func data(_ members: [String: JSONValue]) -> Data {
     var writer = JSONWriter()
     writer.value(.object(members))
@@ -114,6 +107,5 @@ struct ImportedLine {
 struct ImportFailure: Error {
   /// The number of the line, from 1; `nil` if the reason concerns no single line.
   var line: Int?
-  /// The sentence that explains the failure.
   var reason: String
 }

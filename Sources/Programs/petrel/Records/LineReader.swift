@@ -19,7 +19,6 @@ struct LineReader {
   /// The number of bytes that were read from the file so far.
   private(set) var bytesRead = 0
 
-  /// Creates a reader from the file's current position.
   init(_ file: FileHandle) { self.file = file }
 
   /// Returns the next line without its line end; `nil` at the end of the file. The call blocks.

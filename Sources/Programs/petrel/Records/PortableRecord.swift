@@ -24,7 +24,6 @@ struct PortableRecord {
 
   /// A file in a field.
   struct File: Sendable {
-    /// The name of the field.
     var fieldName: String
     /// The position in a list of files, from 0; `nil` for a field with a single file.
     var index: Int?
@@ -34,16 +33,13 @@ struct PortableRecord {
     var url: String?
   }
 
-  /// The members of the record's JSON object.
   var members: [String: JSONValue]
   /// The number of fields with files that were left out.
   private(set) var assetsLeftOut = 0
-  /// The files of the fields that were kept.
   private(set) var files: [File] = []
   /// Whether the record is shared. The share itself is left out.
   private(set) var isShared: Bool
 
-  /// The record type of shares.
   static let shareType = "cloudkit.share"
 
   /// Creates the record from an answer of the server or a line of an export.

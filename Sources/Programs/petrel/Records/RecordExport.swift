@@ -5,15 +5,11 @@ import JSONCoding
 /// An export of records as lines of JSON. It keeps one page of at most 200 records in memory.
 struct RecordExport {
   let access: any AdminAccess
-  /// The database, as arguments of the admin API.
   let place: [String: JSONValue]
-  /// The record type to export; `nil` for all.
   let recordType: String?
-  /// The handling of fields with files.
   let assets: PortableRecord.Assets
   /// The folder for the files of asset fields; `nil` if files are not exported.
   let folder: AssetFolder?
-  /// The file for the lines.
   let output: FileHandle
   let progress: ProgressLine
   /// The number of lines that were written: one for each record or deletion.
@@ -23,7 +19,6 @@ struct RecordExport {
   /// The number of records that were left out because they are shares.
   private(set) var sharesLeftOut = 0
 
-  /// Creates an export.
   init(
     access: any AdminAccess, place: [String: JSONValue], recordType: String?,
     assets: PortableRecord.Assets, folder: AssetFolder?, output: FileHandle,
@@ -104,7 +99,6 @@ struct RecordExport {
 private struct LineFile {
   private var data = Data()
 
-  /// Appends a line.
   mutating func add(_ json: JSONValue) {
     var writer = JSONWriter()
     writer.value(json)
@@ -112,7 +106,6 @@ private struct LineFile {
     data.append(UInt8(ascii: "\n"))
   }
 
-  /// Returns the lines and empties the buffer.
   mutating func takeData() -> Data {
     defer { data = Data() }
     return data

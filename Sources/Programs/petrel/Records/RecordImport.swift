@@ -12,7 +12,6 @@ struct RecordImport {
     case replace, skip, fail
   }
 
-  /// The most lines of a request.
   static let batchLines = 200
   /// The bytes of encoded records at which a batch of lines is complete. The last record of a batch
   /// may exceed the number.
@@ -26,11 +25,8 @@ struct RecordImport {
   private static let attempts = 30
 
   let access: any AdminAccess
-  /// The database, as arguments of the admin API.
   let place: [String: JSONValue]
-  /// The handling of records that exist already.
   let existing: Existing
-  /// Whether missing zones are created.
   let makesZones: Bool
   /// The folder with the files of asset fields; `nil` if files are not imported.
   let folder: AssetFolder?
@@ -40,14 +36,12 @@ struct RecordImport {
   private(set) var deleted = 0
   /// The number of lines that were skipped because the record exists.
   private(set) var skipped = 0
-  /// The lines that wait for other records.
   private var waiting: [ImportedLine] = []
   private var bytesWaiting = 0
   /// The zones that are known to exist, because this import created them. The default zone always
   /// exists.
   private var knownZones: Set<String> = ["_defaultZone"]
 
-  /// Creates an import.
   init(
     access: any AdminAccess, place: [String: JSONValue], existing: Existing, makesZones: Bool,
     folder: AssetFolder? = nil
@@ -213,12 +207,10 @@ struct RecordImport {
     return again
   }
 
-  /// Whether more lines may wait.
   private var hasRoom: Bool {
     waiting.count < Self.waitingLines && bytesWaiting < Self.waitingBytes
   }
 
-  /// Returns the body of `records/modify` for these lines.
   private func body(of lines: [ImportedLine]) -> Data {
     let kind = existing == .replace ? "forceReplace" : "create"
     var body = Data()

@@ -8,9 +8,7 @@ import JSONCoding
 /// The schema gives the type of each field. A field that is not in the schema needs its type:
 /// `count:INT64=3`.
 struct RecordWords {
-  /// The record type, for messages.
   private let recordType: String
-  /// The types of the record type's fields, by name.
   private var types: [String: String] = [:]
 
   /// Creates the reader for a record type.

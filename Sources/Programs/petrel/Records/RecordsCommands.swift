@@ -2,7 +2,6 @@ import AdminAPI
 import CommandInterface
 import JSONCoding
 
-/// The commands that read and delete records.
 extension AdminCommand {
   static let recordsQuery = AdminCommand(
     "records query", "Finds records of a type by a predicate.",
@@ -74,7 +73,6 @@ extension AdminCommand {
 }
 
 extension JSONValue {
-  /// The fields of a record, by name in alphabetical order.
   fileprivate var sortedFields: [(key: String, value: JSONValue)] {
     (self["fields"]?.object ?? [:]).sorted { $0.key < $1.key }
   }

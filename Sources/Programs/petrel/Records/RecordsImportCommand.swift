@@ -49,7 +49,6 @@ struct RecordsImportCommand: Command {
     }
   }
 
-  /// Saves all lines. Returns the failure that stopped the import; `nil` if all lines were handled.
   private static func run(
     _ work: inout RecordImport, _ reader: inout BatchReader
   ) async -> ImportFailure? {
@@ -69,7 +68,6 @@ struct RecordsImportCommand: Command {
     }
   }
 
-  /// Prints the counts, and on standard error the failure with advice.
   private func show(
     _ work: RecordImport, _ reader: BatchReader, _ failure: ImportFailure?, _ arguments: Arguments
   ) {
@@ -113,7 +111,6 @@ private struct BatchReader {
   /// The number of fields with files that were left out.
   private(set) var assetsLeftOut = 0
 
-  /// Creates a reader from the file's current position.
   init(_ file: FileHandle, zone: String?, assets: PortableRecord.Assets) {
     lines = LineReader(file)
     self.zone = zone

@@ -15,7 +15,6 @@ struct UserExport {
   /// The number of notifications that were written.
   private(set) var notifications = 0
 
-  /// Creates an export.
   init(
     access: any AdminAccess, user: JSONValue, folder: ExportFolder, progress: ProgressLine
   ) {
@@ -25,7 +24,6 @@ struct UserExport {
     self.progress = progress
   }
 
-  /// The user record name.
   private var recordName: JSONValue { user["userRecordName"] ?? "" }
 
   /// Writes all files.
@@ -111,7 +109,6 @@ struct UserExport {
       folder: AssetFolder(directory: folder.path("assets")), output: lines.file, progress: progress)
   }
 
-  /// Writes the subscriptions of the user in a database.
   private func writeSubscriptions(_ place: [String: JSONValue], to path: String) async throws {
     let lines = try folder.lines(path)
     var query = place
@@ -122,7 +119,6 @@ struct UserExport {
     try lines.close()
   }
 
-  /// Writes the notifications of the user in a container's environment.
   private mutating func writeNotifications(
     _ place: [String: JSONValue], to path: String
   ) async throws {

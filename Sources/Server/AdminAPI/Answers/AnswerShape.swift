@@ -15,7 +15,6 @@ import WebServices
 struct AnswerShape<Value>: Sendable {
   /// The members in the order of the encoding.
   private let members: Members
-  /// The JSON schema of the shape, for the API's description.
   let schema: JSONSchema
 
   /// Declares a shape.
@@ -32,12 +31,10 @@ struct AnswerShape<Value>: Sendable {
     self.schema = name.map { schema.named($0) } ?? schema
   }
 
-  /// Writes a value as a JSON object.
   func write(_ value: Value, to writer: inout JSONWriter) {
     writer.object { members.write(value, to: &$0) }
   }
 
-  /// Returns a value as the text of a JSON object.
   func text(_ value: Value) -> String {
     var writer = JSONWriter()
     write(value, to: &writer)
@@ -48,10 +45,8 @@ struct AnswerShape<Value>: Sendable {
   struct Members: Sendable {
     /// The members' schemas by name. A name ends with `?` if the member may be missing.
     fileprivate var schemas: [String: JSONSchema] = [:]
-    /// The functions that write the members.
     private var writers: [@Sendable (Value, inout JSONWriter) -> Void] = []
 
-    /// Writes all members of a value.
     fileprivate func write(_ value: Value, to writer: inout JSONWriter) {
       for write in writers { write(value, &writer) }
     }
@@ -127,7 +122,6 @@ struct AnswerShape<Value>: Sendable {
       }
     }
 
-    /// Adds a member that is an array of objects.
     mutating func list<Element>(
       _ name: String, of shape: AnswerShape<Element>,
       _ elements: @escaping @Sendable (Value) -> [Element]
@@ -182,7 +176,6 @@ extension MessageContext {
 
 /// A page of a list.
 struct AdminPage<Element> {
-  /// The rows of the page.
   var elements: [Element] = []
   /// The argument `continuation` for the next page; nil on the last page.
   var continuation: String?

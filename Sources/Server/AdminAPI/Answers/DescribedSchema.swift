@@ -9,7 +9,6 @@ import WebServices
 /// not finished.
 struct DescribedSchema: Sendable {
   var schema: ContainerSchema
-  /// The accepted types of subscriptions.
   var subscriptionTypes: [SubscriptionType]
   /// The index builds that are not finished.
   var indexWork: [IndexWork]
@@ -25,9 +24,7 @@ struct DescribedSchema: Sendable {
     described.member("text") { $0.schema.text }
   }
 
-  /// A record type with its name.
   private typealias NamedType = (name: String, type: ContainerSchema.RecordType)
-  /// A field with the name of its type and the names of its indexes.
   private typealias Field = (name: String, type: String, indexes: [String])
 
   private static let recordType = AnswerShape<NamedType>("RecordType") { named in

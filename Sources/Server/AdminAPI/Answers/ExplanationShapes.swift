@@ -10,7 +10,6 @@ import WebServices
 // not fire it. Times are in milliseconds since 1970. An unknown value is `null`.
 
 extension ZoneID {
-  /// The shape of a zone with its owner's user record name.
   fileprivate static let shape = AnswerShape<ZoneID>("ExplainedZoneID") { zone in
     zone.member("zoneName") { $0.zoneName }
     zone.member("ownerRecordName") { $0.ownerName }
@@ -18,7 +17,6 @@ extension ZoneID {
 }
 
 extension SilenceReason {
-  /// The shape of a reason that prevented a notification or a delivery.
   fileprivate static let shape = AnswerShape<SilenceReason>("SilenceReason") { reason in
     reason.member("code") { $0.code.rawValue }
     reason.member("text") { $0.text }
@@ -29,7 +27,6 @@ extension SilenceReason {
 }
 
 extension SilentSubscription {
-  /// The shape of a subscription that did not fire, with the reasons.
   fileprivate static let shape = AnswerShape<SilentSubscription>("SilentSubscription") { silent in
     silent.member("subscriptionID") { $0.subscriptionID }
     silent.member("subscriber") { $0.subscriber }
@@ -64,7 +61,6 @@ extension DeliveryExplanation {
 }
 
 extension NotificationExplanation {
-  /// The shape of a notification with its deliveries.
   fileprivate static let shape = AnswerShape<NotificationExplanation>("ExplainedNotification") {
     explained in
     explained.member("notificationID") { $0.change.notificationID.uuidString.lowercased() }
@@ -83,7 +79,6 @@ extension NotificationExplanation {
     explained.list("silentDevices", of: SilenceReason.shape) { $0.silentDevices }
   }
 
-  /// The change that caused the notification.
   private var change: Change { entry.notification.change }
 }
 
@@ -205,7 +200,6 @@ extension SubscriptionDryRun {
     run.optional("before", as: .count) { $0.next }
   }
 
-  /// A change that would have fired the subscription.
   private static let past = AnswerShape<PastChange> { past in
     past.member("sequence", as: .count) { $0.sequence }
     past.nullable("recordName") { $0.recordName }

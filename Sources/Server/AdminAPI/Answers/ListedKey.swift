@@ -81,7 +81,6 @@ enum ListedKey: Sendable {
     }
   }
 
-  /// The API token; nil for the other kinds.
   private var apiToken: APIToken? {
     if case .apiToken(let token) = self { token } else { nil }
   }

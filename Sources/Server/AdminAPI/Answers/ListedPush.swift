@@ -43,7 +43,6 @@ extension LogEntry {
     entry.member("logged") { $0.logged }
   }
 
-  /// The change that caused the notification.
   private var change: Change { notification.change }
 }
 

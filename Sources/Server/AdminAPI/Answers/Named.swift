@@ -5,7 +5,6 @@ import StoreModel
 /// An explanation with the names of the accounts and keys that it mentions.
 struct Named<Explanation: Sendable>: Sendable {
   var explanation: Explanation
-  /// The account names by user record name.
   var users: [String: String]
   /// The labels of admin keys and server-to-server keys. Each is stored under the user record name
   /// of the changes that the key makes.
@@ -26,7 +25,6 @@ struct Named<Explanation: Sendable>: Sendable {
 
 /// An explanation that mentions users: subscribers, and users who changed records.
 protocol NamingUsers: Sendable {
-  /// The user record names in the explanation.
   var mentionedUsers: Set<String> { get }
 }
 

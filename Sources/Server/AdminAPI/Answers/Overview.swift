@@ -11,13 +11,10 @@ import WebServices
 /// Most members count events since the start of the server. The difference of two such counts,
 /// divided by the time between their samples, is a rate.
 struct Overview: Sendable {
-  /// The time of the sample.
   var time: Timestamp
   var dispatch: Dispatcher.Metrics
   var delivery: DeliveryWorker.Metrics
-  /// The counts of failed requests and items.
   var requests: RequestMetrics
-  /// The metrics of the HTTP server; nil if no HTTP server runs.
   var http: HTTPServer.Metrics?
   /// The seconds from the commit of each recent change to its entry in the notification log, in
   /// ascending order.

@@ -8,7 +8,6 @@ import WebServices
 /// The rules that decide whether a request may reach the admin API and the console. They apply
 /// before authentication.
 struct AdminAdmission: Sendable {
-  /// Whether the admin API is on.
   private let isServed: Bool
   /// Whether the console is on (`admin.console` in `server.json`).
   private let hasConsole: Bool
@@ -20,7 +19,6 @@ struct AdminAdmission: Sendable {
   /// The header field in which a proxy writes the client's address; nil without a configured proxy.
   let addressHeader: String?
 
-  /// Takes the rules from a configuration.
   init(_ configuration: ServerConfiguration) {
     isServed = configuration.servesAdmin
     hasConsole = configuration.admin.hasConsole

@@ -121,7 +121,6 @@ final class AdminAuthenticator: Sendable {
     return cookie
   }
 
-  /// Ends a session. Its cookie is invalid from then on.
   func endSession(_ session: ConsoleSession) async throws {
     try await store.endConsoleSession(withHash: session.hash)
   }

@@ -88,7 +88,6 @@ struct AdminKeysEndpoints: AdminEndpoints {
     }
   }
 
-  /// Creates an admin key and returns its text.
   private func addAdminKey(_ request: AdminRequest) async throws -> String {
     do {
       return try await AdminKeys.add(

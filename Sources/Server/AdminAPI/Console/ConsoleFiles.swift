@@ -13,7 +13,6 @@ struct ConsoleFiles: Sendable {
     var tag: String
   }
 
-  /// The files by name.
   private let files: [String: File]
 
   /// Copies the files from the program's data and computes their entity tags.

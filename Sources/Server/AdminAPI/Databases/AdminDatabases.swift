@@ -12,9 +12,7 @@ import WebServices
 /// and the operations of the web services protocol on this database.
 struct AdminDatabases: Sendable {
   let accounts: AccountService
-  /// The store of databases.
   let store: DatabaseService
-  /// The operations of the web services protocol.
   let operations: OperationTable
 
   /// Returns the address of the selected database. The database need not exist.

@@ -44,7 +44,6 @@ struct AdminExplainEndpoints: AdminEndpoints {
     "limit", .integer(1...1_000), "changes or firings at most, 1 to 1000 (default 10)", "NUMBER")
   private static let before = AdminArgument(
     "before", .integer(0...Int.max), "only changes before the one with this sequence")
-  /// The arguments that select a record: its zone, the owner of the zone, and its name.
   private static let subscriber = AdminArgument.subscriber.described(
     as: "only subscriptions of this user: a name or a user record name")
   private static let zone: [AdminArgument] = [.zone, .zoneOwner, .recordName.needed]
@@ -155,7 +154,6 @@ struct AdminExplainEndpoints: AdminEndpoints {
 
   // MARK: Arguments
 
-  /// Returns an explainer with the limits of the request.
   private func explainer(_ arguments: AdminArguments) -> Explainer {
     var limits = Explainer.Limits()
     limits.changes = arguments.int(Self.limit) ?? limits.changes
@@ -216,7 +214,6 @@ struct AdminExplainEndpoints: AdminEndpoints {
 enum ProposedEvent: String, CaseIterable {
   case create, update, delete
 
-  /// The event in the data model.
   fileprivate var changeEvent: ChangeEvent {
     switch self {
     case .create: .recordCreated

@@ -60,7 +60,6 @@ struct AdminPartitionEndpoints: AdminEndpoints {
       answers: Self.shape, Self.divide),
   ]
 
-  /// Returns the present partition.
   private func show(_ request: AdminRequest) async throws -> Answer {
     let (database, _) = try await databases.existing(request.arguments)
     return try await answer(try await servers?.partition(of: database), of: database)

@@ -40,7 +40,6 @@ struct AdminPlacesEndpoints: AdminEndpoints {
 
   // MARK: Containers
 
-  /// A container with the environments that have databases or record types.
   private typealias Container = (name: String, environments: [ContainerEnvironment])
 
   private static let container = AnswerShape<Container>("Container") { container in
@@ -103,7 +102,6 @@ struct AdminPlacesEndpoints: AdminEndpoints {
     zone.optional("syncToken") { $0.changeToken }
   }
 
-  /// Returns the zones of a database; none if the database does not exist.
   private func listZones(_ request: AdminRequest) async throws -> [Zone] {
     let address = try await databases.address(request.arguments)
     guard let database = try await databases.store.existingDatabase(at: address) else { return [] }

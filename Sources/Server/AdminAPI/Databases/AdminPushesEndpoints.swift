@@ -39,7 +39,6 @@ struct AdminPushesEndpoints: AdminEndpoints {
   /// The metrics of the server; nil in a process that runs no server. With nil, only the endpoint
   /// `pushes` answers.
   let gauges: AdminGauges?
-  /// The latest notifications of this server.
   let pushes: LivePushes
   let clock: @Sendable () -> Timestamp
 
@@ -175,7 +174,6 @@ struct AdminPushesEndpoints: AdminEndpoints {
 }
 
 extension LogEntry {
-  /// The text that the argument `text` searches.
   fileprivate var searchText: String {
     [
       notification.subscriber, notification.subscription.subscriptionID,

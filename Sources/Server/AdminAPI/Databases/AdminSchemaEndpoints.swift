@@ -61,7 +61,6 @@ struct AdminSchemaEndpoints: AdminEndpoints {
 
   // MARK: Schemas that come as text
 
-  /// The argument `text` of the endpoints that take a schema.
   private static let text = AdminArgument("text", .text, "a schema in the schema language")
 
   /// Parses the argument `text`.

@@ -226,7 +226,6 @@ extension Subscription {
 }
 
 extension StoredSubscription {
-  /// The text that the argument `text` searches.
   fileprivate var searchText: String {
     [
       subscription.subscriptionID, subscriber, subscription.recordType ?? "",

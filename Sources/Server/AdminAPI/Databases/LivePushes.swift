@@ -13,12 +13,10 @@ package final class LivePushes: Sendable {
   static let memory = 500
   /// The maximum number of notifications in a reader's buffer.
   static let limit = 200
-  /// The maximum number of readers at the same time.
   static let readerLimit = 50
 
   /// The content of a reader's buffer.
   struct Batch: Sendable {
-    /// The notifications in the order of the log.
     var entries: [LogEntry] = []
     /// The number of notifications that did not fit since the buffer was last emptied.
     var leftOut = 0
@@ -37,7 +35,6 @@ package final class LivePushes: Sendable {
 
   private let state = Mutex(State())
 
-  /// Creates an object without notifications or readers.
   package init() {}
 
   /// The latest notifications, newest first.

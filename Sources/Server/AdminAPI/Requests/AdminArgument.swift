@@ -25,7 +25,6 @@ package struct AdminArgument: Sendable {
     case integer(ClosedRange<Int>)
     /// A time in whole seconds, also as decimal text.
     case seconds(ClosedRange<Int>)
-    /// One of these texts.
     case word([String])
     /// A list of texts, in a body only.
     case texts
@@ -71,21 +70,18 @@ package struct AdminArgument: Sendable {
       }
   }
 
-  /// The same argument with another description.
   func described(as summary: String) -> AdminArgument {
     var argument = self
     argument.summary = summary
     return argument
   }
 
-  /// The same argument as a required one.
   package var needed: AdminArgument {
     var argument = self
     argument.isRequired = true
     return argument
   }
 
-  /// The shape of the argument's value in the API's description.
   var schema: JSONSchema {
     switch kind {
     case .text: .text

@@ -109,7 +109,7 @@ extension AdminEndpoints {
 }
 
 extension AdminEndpoint {
-  /// The groups whose endpoints commands call.
+  /// All groups except those of a browser's session and of the API's description.
   private static let groups: [any AdminEndpoints.Type] = [
     AdminPlacesEndpoints.self, AdminRecordsEndpoints.self, AdminChangesEndpoints.self,
     AdminSchemaEndpoints.self, AdminSubscriptionsEndpoints.self, AdminSharesEndpoints.self,
@@ -119,7 +119,7 @@ extension AdminEndpoint {
     AdminPushesEndpoints.self,
   ]
 
-  /// The endpoints that also answer without a server.
+  /// The endpoints that commands may call.
   package static let all: [AdminEndpoint] = groups.flatMap { $0.declarations }
 
   /// Returns the endpoint that reads at a path.

@@ -15,11 +15,9 @@ import JSONCoding
 /// The line of a change shows its full time; later events show the seconds since the change. If a
 /// user has an account, the lines show the account's name.
 struct ExplanationLines {
-  /// The answer of the admin API.
   private let json: JSONValue
   /// Whether the answer is about some subscriptions only, so that others may have fired.
   private let isRestricted: Bool
-  /// The names of users, by user record name.
   private let users: [String: JSONValue]
 
   /// Creates the lines for an answer of the admin API.
@@ -33,7 +31,6 @@ struct ExplanationLines {
 
   // MARK: Explanations
 
-  /// The lines of `explain record`.
   var ofRecord: [String] {
     var lines = [
       "\(text(json, "recordName")) in \(json["zoneID"].map { text($0, "zoneName") } ?? "")"
@@ -46,7 +43,6 @@ struct ExplanationLines {
     return lines
   }
 
-  /// The lines of `explain subscription`.
   var ofSubscription: [String] {
     var lines: [String] = []
     let exists = json["exists"]?.bool == true
@@ -74,7 +70,6 @@ struct ExplanationLines {
     return lines
   }
 
-  /// The lines of `explain dry-run record`.
   var ofRecordDryRun: [String] {
     let firing = list(json, "firing")
     var lines = firing.map { "would fire: \(name(ofSubscription: $0))" }
@@ -95,7 +90,6 @@ struct ExplanationLines {
     return lines
   }
 
-  /// The lines of `explain dry-run subscription`.
   var ofSubscriptionDryRun: [String] {
     tally
       + list(json, "fitting").map { past in
@@ -226,7 +220,6 @@ struct ExplanationLines {
     json[member]?.array ?? []
   }
 
-  /// Returns a subscription's ID with its user.
   private func name(ofSubscription json: JSONValue) -> String {
     "\(text(json, "subscriptionID")) of \(name(ofUser: text(json, "subscriber")))"
   }

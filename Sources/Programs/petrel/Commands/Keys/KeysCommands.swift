@@ -2,7 +2,6 @@ import AdminAPI
 import CommandInterface
 import JSONCoding
 
-/// The commands for keys and tokens.
 extension AdminCommand {
   /// When a container's environment has an API token, each web app needs one for that environment.
   static let keysAddAPIToken = AdminCommand(

@@ -7,8 +7,6 @@ import PetrelServer
 import SchemaLanguage
 
 /// The command `petrel schema export`, which prints a schema in the schema language.
-///
-/// It calls `GET schema` of the admin API.
 struct SchemaExportCommand: Command {
   let name = "schema export"
   let example = "petrel schema export --container iCloud.com.example.app --output app.ckdb"

@@ -9,7 +9,6 @@ import Settings
 
 /// The parts that the `schema` commands share.
 enum SchemaWork {
-  /// The options of commands that change a schema.
   static let changeOptions: [Arguments.Option] = [
     AdminArgument.container.needed.commandOption,
     .init("dry-run", nil, "only prints what would change"),

@@ -2,7 +2,6 @@ import AdminAPI
 import CommandInterface
 import JSONCoding
 
-/// The commands for zones.
 extension AdminCommand {
   static let zonesList = AdminCommand(
     "zones list", "Lists the zones of a database.",

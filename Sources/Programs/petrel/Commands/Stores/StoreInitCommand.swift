@@ -48,7 +48,6 @@ struct StoreInitCommand: Command {
     return ExitStatus.done
   }
 
-  /// Returns the location of the store as text for messages.
   private static func place(of location: StoreLocation) -> String {
     switch location {
     case .memory: "memory"

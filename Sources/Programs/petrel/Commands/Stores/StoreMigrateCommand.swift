@@ -93,11 +93,8 @@ struct StoreMigrateCommand: Command {
 
   /// A location that the user named.
   enum Place: CustomStringConvertible {
-    /// A data directory.
     case directory(String)
-    /// The file of a store.
     case file(String)
-    /// A store in PostgreSQL.
     case postgreSQL(PostgreSQLAddress)
 
     /// The data directory, or the directory with the file of the store; `nil` for PostgreSQL.

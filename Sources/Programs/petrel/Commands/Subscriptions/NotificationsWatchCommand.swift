@@ -87,7 +87,6 @@ struct NotificationsWatchCommand: Command {
       .contains { push[$0]?.string?.lowercased().contains(text) ?? false }
   }
 
-  /// Prints a notification as a line.
   private static func show(_ push: JSONValue, isJSON: Bool) {
     if isJSON { return Output.json(push) }
     let record =
@@ -104,7 +103,6 @@ struct NotificationsWatchCommand: Command {
 /// It reads the notation of Petrel's servers: lines end with a line feed, a space follows the
 /// colon, and the data of an event is one line.
 struct EventStreamReader {
-  /// The bytes after the last complete line.
   private var rest: [UInt8] = []
   /// The name of the event that is being read; empty before its line.
   private var event = ""

@@ -4,7 +4,6 @@ import CommandInterface
 import Explanation
 import JSONCoding
 
-/// The commands for subscriptions and their notifications.
 extension AdminCommand {
   static let subscriptionsList = AdminCommand(
     "subscriptions list", "Lists the subscriptions in a database.",

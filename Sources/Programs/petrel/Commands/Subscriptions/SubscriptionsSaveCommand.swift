@@ -5,8 +5,6 @@ import JSONCoding
 
 /// The command `petrel subscriptions save`, which saves a subscription for a user, from a file or
 /// from options.
-///
-/// It calls `POST subscriptions/save` of the admin API.
 struct SubscriptionsSaveCommand: Command {
   let name = "subscriptions save"
   let example =
@@ -93,8 +91,6 @@ struct SubscriptionsSaveCommand: Command {
 }
 
 /// The command `petrel subscriptions delete`, which deletes subscriptions of a user.
-///
-/// It calls `POST subscriptions/delete` of the admin API for each ID.
 struct SubscriptionsDeleteCommand: Command {
   let name = "subscriptions delete"
   let example =

@@ -2,7 +2,6 @@ import AdminAPI
 import CommandInterface
 import JSONCoding
 
-/// The commands for accounts.
 extension AdminCommand {
   static let usersAdd = AdminCommand(
     "users add", "Adds a user and prints a web auth token for it.",
@@ -61,7 +60,6 @@ extension AdminCommand {
     })
 }
 
-/// The commands for devices.
 extension AdminCommand {
   private static let deviceColumns: [Table.Column] = [
     .init("KIND", "kind"), .init("TOKEN", "token", width: 64), .init("CONTAINER", "container"),
@@ -85,7 +83,6 @@ extension AdminCommand {
     })
 }
 
-/// The commands for roles.
 extension AdminCommand {
   static let rolesGrant = AdminCommand(
     "roles grant", "Gives a user or a server-to-server key a role of a container's schema.",

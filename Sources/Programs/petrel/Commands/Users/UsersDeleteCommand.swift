@@ -25,7 +25,6 @@ struct UsersDeleteCommand: Command {
       .init("yes", nil, "does not ask for confirmation"), AdminOptions.json,
     ] + AdminOptions.all
 
-  /// The choices for public records that the user created.
   private static let choices = UserDeletion.PublicRecords.allCases.map(\.rawValue)
 
   func run(_ arguments: Arguments) async throws -> Int32 {
