@@ -57,6 +57,7 @@ struct AdminCommandTests {
         "--database private needs --user, the user of the database"
       ), (account, "eva --email eva", "--email is not accepted: 'eva' is not an e-mail address"),
       (account, "eva --expires-in 1e30w", "--expires-in is too long"),
+      (account, "eva --password-from-stdin --email eva", "--email is not accepted"),
     ])
   func mistakes(_ command: AdminCommand, _ words: String, _ expected: String) async throws {
     let arguments = try Arguments(

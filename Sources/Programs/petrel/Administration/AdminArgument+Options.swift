@@ -53,6 +53,9 @@ extension AdminArgument {
 }
 
 extension AdminArgument {
+  /// Whether the user types the value instead of writing it into the command line.
+  var isSecret: Bool { if case .secret = kind { true } else { false } }
+
   /// Returns a text that the user gave for a required argument.
   ///
   /// - Throws: `UsageError` if there is no text, or it breaks the argument's rule.
@@ -66,13 +69,16 @@ extension AdminArgument {
 extension [AdminArgument] {
   var options: [Arguments.Option] { map(\.commandOption) }
 
-  /// Returns the arguments of a request that the options of a command set.
+  /// Returns the arguments of a request that the options of a command set. The user types secrets
+  /// when the other options are right.
   ///
   /// - Throws: `UsageError` if an option is missing or wrong, or if `--user` does not fit the scope
   ///   of the database.
   func members(_ arguments: Arguments) throws -> [String: JSONValue] {
     var members: [String: JSONValue] = [:]
-    for argument in self { members[argument.name] = try argument.value(arguments) }
+    for argument in filter({ !$0.isSecret }) + filter(\.isSecret) {
+      members[argument.name] = try argument.value(arguments)
+    }
     guard contains(where: { $0.name == "database" }) else { return members }
     let scope = members["database"]?.string ?? "public"
     if scope == "public", members["user"] != nil {

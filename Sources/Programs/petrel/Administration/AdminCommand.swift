@@ -77,11 +77,9 @@ struct AdminCommand: Command {
         !names.contains(argument.name) && !hidden.contains(argument.name)
           && !(isPaged && paging.contains(argument.name))
       } + adding
-    let shown = optionArguments.filter { argument in
-      if case .secret = argument.kind { !argument.isRequired } else { true }
-    }
     options =
-      shown.map(\.commandOption) + (isPaged ? [Listing.limitOption] : []) + [AdminOptions.json]
+      optionArguments.filter { !($0.isSecret && $0.isRequired) }.options
+      + (isPaged ? [Listing.limitOption] : []) + [AdminOptions.json]
       + AdminOptions.all
   }
 

@@ -5,8 +5,6 @@ import JSONCoding
 enum AdminOutput: Sendable {
   /// Pages of rows, as a table.
   case pages(Listing)
-  /// The answer as lines for people. With `--json`, the command prints the whole answer.
-  case lines(@Sendable (_ answer: JSONValue, _ arguments: Arguments) -> [String])
   /// The items in a list of the answer, one for each operand. An item may be a failure, which makes
   /// the exit status 1.
   ///
@@ -18,10 +16,17 @@ enum AdminOutput: Sendable {
   case items(
     _ member: String, noun: String, isJSONLines: Bool = false,
     _ lines: @Sendable (_ word: String, _ item: JSONValue) -> [String])
-  /// Lines for people, and the exit status that the answer means.
-  case judged(
-    @Sendable (_ answer: JSONValue) -> Int32,
-    _ lines: @Sendable (_ answer: JSONValue, _ arguments: Arguments) -> [String])
+  /// The answer as lines for people, and the exit status that the answer means. With `--json`, the
+  /// command prints the whole answer.
+  case judged(_ status: @Sendable (_ answer: JSONValue) -> Int32, Lines)
+
+  /// Returns the lines for an answer.
+  typealias Lines = @Sendable (_ answer: JSONValue, _ arguments: Arguments) -> [String]
+
+  /// The answer as lines for people.
+  static func lines(_ lines: @escaping Lines) -> AdminOutput {
+    .judged({ _ in ExitStatus.done }, lines)
+  }
 
   /// No output without `--json`.
   static let nothing = AdminOutput.lines { _, _ in [] }
@@ -47,10 +52,9 @@ enum AdminOutput: Sendable {
   ) async throws -> Int32 {
     let isJSON = arguments.flag("json")
     switch self {
-    case .pages(let listing): try await listing.show(arguments, call)
-    case .lines(let lines):
-      let answer = try await call([:])
-      isJSON ? Output.json(answer) : Self.print(lines(answer, arguments))
+    case .pages(let listing):
+      try await listing.show(arguments, call)
+      return ExitStatus.done
     case .judged(let status, let lines):
       let answer = try await call([:])
       isJSON ? Output.json(answer) : Self.print(lines(answer, arguments))
@@ -71,7 +75,6 @@ enum AdminOutput: Sendable {
       }
       return status
     }
-    return ExitStatus.done
   }
 
   private static func print(_ lines: [String]) {
