@@ -13,7 +13,6 @@ import WebServices
 /// }
 /// ```
 struct AnswerShape<Value>: Sendable {
-  /// The members in the order of the encoding.
   private let members: Members
   let schema: JSONSchema
 

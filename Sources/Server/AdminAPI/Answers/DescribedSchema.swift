@@ -55,12 +55,10 @@ struct DescribedSchema: Sendable {
 }
 
 extension IndexWork {
-  /// The shape of an index build without the container.
   fileprivate static let shape = AnswerShape<IndexWork>("IndexWork") { work in
     work.members(of: members) { $0 }
   }
 
-  /// The shape of an index build with its container's environment.
   static let placedShape = AnswerShape<IndexWork>("PlacedIndexWork") { work in
     work.member("container") { $0.container }
     work.member("environment") { $0.environment }

@@ -9,7 +9,6 @@ import WebServices
 /// before authentication.
 struct AdminAdmission: Sendable {
   private let isServed: Bool
-  /// Whether the console is on (`admin.console` in `server.json`).
   private let hasConsole: Bool
   /// The networks of `admin.networks`; an empty list sets no limit.
   private let networks: [IPNetwork]

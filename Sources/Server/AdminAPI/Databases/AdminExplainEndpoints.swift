@@ -78,7 +78,6 @@ struct AdminExplainEndpoints: AdminEndpoints {
       answers: Named.shape("SubscriptionDryRun", SubscriptionDryRun.shape), Self.subscriptionDryRun),
   ]
 
-  /// Explains the notifications of a record's latest changes.
   private func record(_ request: AdminRequest) async throws -> Named<RecordExplanation> {
     let arguments = request.arguments
     let (database, address) = try await databases.existing(arguments)
@@ -109,7 +108,6 @@ struct AdminExplainEndpoints: AdminEndpoints {
         name: name, explanation: try await explainer(arguments).explain(name, in: database)))
   }
 
-  /// Returns the subscriptions that a proposed record would fire. Nothing is saved.
   private func recordDryRun(_ request: AdminRequest) async throws -> Named<RecordDryRun> {
     let arguments = request.arguments
     let (database, _) = try await databases.existing(arguments)
@@ -133,7 +131,6 @@ struct AdminExplainEndpoints: AdminEndpoints {
         about: question(arguments), after: last))
   }
 
-  /// Returns the recent changes that would have fired a proposed subscription. Nothing is saved.
   private func subscriptionDryRun(
     _ request: AdminRequest
   ) async throws -> Named<SubscriptionDryRun> {
@@ -184,7 +181,6 @@ struct AdminExplainEndpoints: AdminEndpoints {
 
   // MARK: Names
 
-  /// Adds the names of the accounts and keys that an explanation mentions.
   private func named<Explanation: NamingUsers>(
     _ explanation: Explanation
   ) async throws -> Named<Explanation> {

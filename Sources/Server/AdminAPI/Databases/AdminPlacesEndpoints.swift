@@ -110,6 +110,5 @@ struct AdminPlacesEndpoints: AdminEndpoints {
 }
 
 extension DatabaseSummary {
-  /// The owner's user record name; nil for the public database.
   fileprivate var owner: String? { name.scope == .public ? nil : name.owner }
 }

@@ -118,7 +118,6 @@ struct AdminPushesEndpoints: AdminEndpoints {
     return entries.compactMap { found[$0.database]?[$0.sequence] }
   }
 
-  /// Adds the names of the subscribers to a page.
   private func page(_ pushes: [LoggedPush], next: Int64?) async throws -> AdminPage<ListedPush> {
     let names = try await accounts.userNames(
       of: Set(pushes.map(\.entry.notification.subscriber)))

@@ -47,7 +47,6 @@ struct AdminSchemaEndpoints: AdminEndpoints {
     },
   ]
 
-  /// Returns the schema of a container's environment with the state of its index builds.
   private func show(_ request: AdminRequest) async throws -> DescribedSchema {
     let place = try request.arguments.place()
     return DescribedSchema(

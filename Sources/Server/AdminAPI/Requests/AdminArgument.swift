@@ -226,7 +226,10 @@ extension AdminArgument {
   static let event = AdminArgument(
     "event", .word(ProposedEvent.allCases.map(\.rawValue)), "the event; create by default")
   /// Returns a rule that a text breaks if the check throws an error.
-  private static func refusal(
+  ///
+  /// - Parameter beginning: the words before the error.
+  static func refusal(
+    _ beginning: String = "",
     _ check: @escaping @Sendable (String) throws(ConfigurationError) -> Void
   ) -> @Sendable (String) -> String? {
     { text in
@@ -234,7 +237,7 @@ extension AdminArgument {
         try check(text)
         return nil
       } catch {
-        return "\(error)"
+        return beginning + "\(error)"
       }
     }
   }

@@ -51,7 +51,6 @@ struct AdminArguments: Sendable {
     }
   }
 
-  /// Returns the object in a body; nil for an empty body.
   private static func body(_ data: Data) throws(ServiceError) -> JSONNode? {
     guard !data.isEmpty else { return nil }
     let root: JSONNode

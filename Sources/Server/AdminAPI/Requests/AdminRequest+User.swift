@@ -30,7 +30,6 @@ extension User {
     made.member("token") { $0.token }
   }
 
-  /// The members that both shapes have.
   private static let members = AnswerShape<User> { user in
     user.member("name") { $0.name }
     user.member("userRecordName") { $0.userRecordName }

@@ -38,9 +38,7 @@ struct AdminSharesEndpoints: AdminEndpoints {
     "participant", .text, "only shares with this participant: a name or a user record name",
     "USER")
 
-  /// The arguments that name a zone of an owner.
   private static let place = AdminArgument.place + [owner.needed, zone.needed]
-  /// The arguments that name a share.
   private static let one = place + [share.needed]
 
   static let endpoints: [AdminHandler<Self>] = [
@@ -111,7 +109,6 @@ struct AdminSharesEndpoints: AdminEndpoints {
     return try await shown(shareID, in: database)
   }
 
-  /// Removes the participant, and returns the share without the participant.
   private func remove(_ request: AdminRequest) async throws -> ShownShare {
     let (shareID, database) = try await named(request.arguments)
     let name = try request.arguments.required(Self.participant)
@@ -131,7 +128,6 @@ struct AdminSharesEndpoints: AdminEndpoints {
     return try await shown(shareID, in: database)
   }
 
-  /// Ends the share, and returns the name of its record.
   private func end(_ request: AdminRequest) async throws -> String {
     let (shareID, database) = try await named(request.arguments)
     try await store.endShare(shareID, in: database, timestamp: request.now)
@@ -146,9 +142,7 @@ struct AdminSharesEndpoints: AdminEndpoints {
 
   // MARK: Readers of a record
 
-  /// The readers of a record with the names of users.
   private typealias NamedReaders = (readers: RecordReaders, names: [String: String])
-  /// A reader with the role and permission.
   private typealias Reader = (user: ShownUser, role: ShareRole, permission: SharePermission)
 
   private static let reader = AnswerShape<Reader> { reader in
@@ -193,7 +187,6 @@ struct AdminSharesEndpoints: AdminEndpoints {
 
   // MARK: Arguments
 
-  /// Returns the address of the owner's private database.
   private func address(_ arguments: AdminArguments) async throws -> DatabaseAddress {
     let place = try arguments.place()
     return DatabaseAddress(
@@ -236,7 +229,6 @@ struct AdminSharesEndpoints: AdminEndpoints {
     return share
   }
 
-  /// Returns a share as an answer.
   private func shown(_ shareID: RecordID, in database: DatabaseID) async throws -> ShownShare {
     var shown = ShownShare(share: try await existing(shareID, in: database), names: [:])
     shown.share.record = try await links.linked(shown.share.record, in: database)

@@ -28,34 +28,41 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     "lifetime", .seconds(lifetimes), "the token's lifetime (default two weeks)", "TIME",
     option: "expires-in")
   private static let name = AdminArgument(
-    "name", .text, "the account's name, which must be unique", "NAME")
+    "name", .text, "the account's name, which must be unique", "NAME"
+  ) { name in
+    if let fault = nameFault(name) { return fault }
+    if name.hasPrefix("_") { return "must not begin with '_', as user record names do" }
+    return name.trimmingCharacters(in: .whitespacesAndNewlines) == name
+      ? nil : "must not begin or end with a space"
+  }
   private static let password = AdminArgument(
-    "password", .secret, "a password for the sign-in page")
+    "password", .secret, "a password for the sign-in page",
+    rule: AdminArgument.refusal("is not accepted: ") { text throws(ConfigurationError) in
+      try Account.checkPassword(text)
+    })
   private static let email = AdminArgument(
     "emailAddress", .text, "the e-mail address by which others can find the user", "ADDRESS",
-    option: "email", rule: { refusal(email: $0, phone: nil) })
+    option: "email", rule: { nameFault($0) ?? refusal(email: $0, phone: nil) })
   private static let phone = AdminArgument(
     "phoneNumber", .text,
     "the phone number by which others can find the user, such as +49301234567", "NUMBER",
-    option: "phone", rule: { refusal(email: nil, phone: $0) })
+    option: "phone", rule: { nameFault($0) ?? refusal(email: nil, phone: $0) })
   /// The arguments for the parts of a person's name, with the part that each sets.
   private static let nameParts:
     [(AdminArgument, WritableKeyPath<PersonNameComponents, String?> & Sendable)] = [
-      (
-        .init("givenName", .text, "the given name, which others who find the user see", "NAME"),
-        \.givenName
-      ),
-      (.init("middleName", .text, "the middle name, likewise", "NAME"), \.middleName),
-      (.init("familyName", .text, "the family name, likewise", "NAME"), \.familyName),
-      (.init("nickname", .text, "the nickname, likewise", "NAME"), \.nickname),
-      (
-        .init("namePrefix", .text, "the title before the name, such as Dr.", "TITLE"),
-        \.namePrefix
-      ),
-      (
-        .init("nameSuffix", .text, "the title after the name, such as Jr.", "TITLE"), \.nameSuffix
-      ),
+      (part("givenName", "the given name, which others who find the user see"), \.givenName),
+      (part("middleName", "the middle name, likewise"), \.middleName),
+      (part("familyName", "the family name, likewise"), \.familyName),
+      (part("nickname", "the nickname, likewise"), \.nickname),
+      (part("namePrefix", "the title before the name, such as Dr.", "TITLE"), \.namePrefix),
+      (part("nameSuffix", "the title after the name, such as Jr.", "TITLE"), \.nameSuffix),
     ]
+
+  private static func part(
+    _ name: String, _ summary: String, _ placeholder: String = "NAME"
+  ) -> AdminArgument {
+    AdminArgument(name, .text, summary, placeholder, rule: nameFault)
+  }
 
   static let endpoints: [AdminHandler<Self>] = [
     .post(
@@ -83,18 +90,15 @@ struct AdminAccountsEndpoints: AdminEndpoints {
   ///   email address or the phone number.
   private func add(_ request: AdminRequest) async throws -> (user: User, token: String) {
     let arguments = request.arguments
-    let name = try Self.checked(Self.name, of: arguments) ?? ""
-    guard !name.hasPrefix("_") else {
-      throw arguments.mistake(Self.name, "must not begin with '_', as user record names do")
-    }
-    guard name.trimmingCharacters(in: .whitespacesAndNewlines) == name else {
-      throw arguments.mistake(Self.name, "must not begin or end with a space")
-    }
+    let name = try arguments.required(Self.name)
     let profile = try profile(arguments)
     let lifetime = Self.lifetime(arguments)
     // The password is hashed before the account is saved. If the hasher refuses because of too much
     // load, nothing has been saved.
-    let hash = try await passwordHash(arguments)
+    var hash: String?
+    if let password = arguments.text(Self.password) {
+      hash = try await accounts.passwords.hash(password)
+    }
     let user: User
     do {
       user = try await store.addUser(named: name, profile: profile, at: request.now)
@@ -110,18 +114,14 @@ struct AdminAccountsEndpoints: AdminEndpoints {
   /// Sets a password and ends the user's sessions in web apps. The method also removes the user
   /// from the cache of tokens.
   private func password(_ request: AdminRequest) async throws -> User {
-    try Self.check(
-      password: try request.arguments.required(Self.password), request.arguments)
+    let password = try request.arguments.required(Self.password)
     let user = try await request.user(in: store)
-    guard let hash = try await passwordHash(request.arguments) else {
-      throw request.arguments.mistake(Self.password, "is missing")
-    }
+    let hash = try await accounts.passwords.hash(password)
     try await store.setPasswordHash(hash, ofUserNamed: user.name, at: request.now)
     accounts.webAuthTokens?.forget(userRecordName: user.userRecordName)
     return user
   }
 
-  /// Creates another web auth token for native clients.
   private func addToken(
     _ request: AdminRequest
   ) async throws -> (user: User, token: String) {
@@ -142,55 +142,21 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     return count
   }
 
-  /// Creates a web auth token and returns it with its account.
   private func withToken(
     _ user: User, lifetime: Double, at now: Timestamp
   ) async throws -> (user: User, token: String) {
     (user, try await Account.makeToken(for: user, in: store, lifetime: lifetime, at: now))
   }
 
-  /// Returns the lifetime of the requested token in seconds; two weeks by default.
   private static func lifetime(_ arguments: AdminArguments) -> Double {
     arguments.int(lifetime).map(Double.init) ?? Account.tokenLifetime
   }
 
-  /// Checks the rules for passwords.
-  ///
-  /// - Throws: `BAD_REQUEST` for a password that breaks a rule.
-  private static func check(
-    password: String, _ arguments: AdminArguments
-  ) throws(ServiceError) {
-    do throws(ConfigurationError) {
-      try Account.checkPassword(password)
-    } catch {
-      throw arguments.mistake(Self.password, "is not accepted: \(error)")
+  private static func nameFault(_ name: String) -> String? {
+    if name.utf8.count > nameLimit {
+      return "has \(name.utf8.count) bytes; the limit is \(nameLimit)"
     }
-  }
-
-  /// Returns the hash of the argument `password`; nil if the request has none.
-  private func passwordHash(_ arguments: AdminArguments) async throws -> String? {
-    guard let password = arguments.text(Self.password) else { return nil }
-    try Self.check(password: password, arguments)
-    return try await accounts.passwords.hash(password)
-  }
-
-  /// Returns the checked value of an argument, such as a part of a person's name; nil if the
-  /// argument is missing.
-  ///
-  /// - Throws: `BAD_REQUEST` if the value has more than ``nameLimit`` bytes or contains a control
-  ///   character.
-  private static func checked(
-    _ argument: AdminArgument, of arguments: AdminArguments
-  ) throws(ServiceError) -> String? {
-    guard let name = arguments.text(argument) else { return nil }
-    guard name.utf8.count <= nameLimit else {
-      throw arguments.mistake(
-        argument, "has \(name.utf8.count) bytes; the limit is \(nameLimit)")
-    }
-    guard !name.unicodeScalars.contains(where: \.isControl) else {
-      throw arguments.mistake(argument, "contains a control character")
-    }
-    return name
+    return name.unicodeScalars.contains(where: \.isControl) ? "contains a control character" : nil
   }
 
   /// Returns the profile that the arguments describe.
@@ -199,7 +165,7 @@ struct AdminAccountsEndpoints: AdminEndpoints {
   private func profile(_ arguments: AdminArguments) throws(ServiceError) -> UserProfile {
     var names = PersonNameComponents()
     for (argument, part) in Self.nameParts {
-      names[keyPath: part] = try Self.checked(argument, of: arguments)
+      names[keyPath: part] = arguments.text(argument)
     }
     do throws(ModelError) {
       return try UserProfile(

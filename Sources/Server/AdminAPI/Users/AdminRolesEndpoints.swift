@@ -17,7 +17,6 @@ struct AdminRolesEndpoints: AdminEndpoints {
   let schemas: SchemaService
 
   private static let role = AdminArgument("role", .text, "a role of the container's schema", "ROLE")
-  /// The argument `user`, which permits server-to-server keys too.
   private static let holder = AdminArgument(
     "user", .text,
     "the name of an account, a user record name, or the ID of a server-to-server key", "USER")
@@ -29,7 +28,6 @@ struct AdminRolesEndpoints: AdminEndpoints {
     role.member("members") { $0.members }
   }
 
-  /// A user or key as a member of a role.
   private typealias Membership = (role: String, name: String, userRecordName: String)
 
   private static let membership = AnswerShape<Membership>("RoleMember") { membership in

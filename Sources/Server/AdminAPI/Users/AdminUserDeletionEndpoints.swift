@@ -22,7 +22,6 @@ struct AdminUserDeletionEndpoints: AdminEndpoints {
     "the choice for public records that the user created: keep removes only the user's name from "
       + "them, delete deletes them", "WHAT")
 
-  /// The shape of a deletion with its stage and the number of stages.
   private static let deletion = AnswerShape<UserDeletion>("UserDeletion") { deletion in
     deletion.member("identifier") { $0.identifier }
     deletion.optional("name") { $0.name }

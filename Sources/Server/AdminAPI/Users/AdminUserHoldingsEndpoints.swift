@@ -16,7 +16,6 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
   /// The source of URLs from which clients download assets.
   let links: AssetLinks
 
-  /// The arguments that select a user and a container's environment.
   private static let place: [AdminArgument] = [
     .user.needed, .container.needed, .environment, .limit,
   ]
@@ -73,7 +72,6 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
     HTTPResponse(json: records.body(context: MessageContext(ownerNaming: .explicit)))
   }
 
-  /// Returns a page of the user's notification log in a container's environment.
   private func notifications(_ request: AdminRequest) async throws -> HTTPResponse {
     let user = try await request.user(in: accounts)
     let place = try request.arguments.place()
@@ -99,7 +97,6 @@ extension UserHoldings {
 }
 
 extension UserHoldings.Identity {
-  /// The shape of the user's identity at an OpenID issuer.
   fileprivate static let shape = AnswerShape<Self> { identity in
     identity.member("issuer") { $0.identity.issuer }
     identity.member("subject") { $0.identity.subject }
@@ -108,7 +105,6 @@ extension UserHoldings.Identity {
 }
 
 extension UserHoldings.Token {
-  /// The shape of a web auth token without its text.
   fileprivate static let shape = AnswerShape<Self> { token in
     token.optional("container") { $0.session?.container }
     token.optional("environment") { $0.session?.environment }
@@ -118,7 +114,6 @@ extension UserHoldings.Token {
 }
 
 extension UserHoldings.Role {
-  /// The shape of a role that the user has.
   fileprivate static let shape = AnswerShape<Self> { role in
     role.members(of: ContainerPlace.shape) { $0.place }
     role.member("role") { $0.role }
@@ -126,7 +121,6 @@ extension UserHoldings.Role {
 }
 
 extension UserHoldings.Permission {
-  /// The shape of an app permission that the user has granted or denied.
   fileprivate static let shape = AnswerShape<Self> { permission in
     permission.members(of: ContainerPlace.shape) { $0.place }
     permission.member("permission") { $0.permission }

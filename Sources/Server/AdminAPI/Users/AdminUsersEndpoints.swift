@@ -13,7 +13,6 @@ struct AdminUsersEndpoints: AdminEndpoints {
   let devices: DeviceService
   let databases: AdminDatabases
 
-  /// The argument `text` of the list of accounts.
   private static let beginning = AdminArgument(
     "text", .text, "only users whose names begin with this text")
   private static let holder = AdminArgument(
