@@ -77,7 +77,7 @@ let layers: [[Target]] = [
         PetrelServer DatabaseAPI Configuration ChangeDispatch PushChannels Storage StoreModel
         CloudKit WebServices CloudKitModel HTTPService Cryptography Concurrency
         """),
-      module("APNsSimulation", "CloudKitModel HTTP2Transport Cryptography JSONCoding"),
+      module("APNsSimulation", "CloudKitModel HTTP2Transport Cryptography JSONCoding Errors"),
       // A server of a program's own, and what makes it known to a simulator.
       module(
         "ServerHosting",
@@ -125,7 +125,7 @@ let layers: [[Target]] = [
       // What a server writes down for its operators.
       module("Logging", "CloudKitModel JSONCoding"),
       module("Explanation", "PushChannels Storage StoreModel Matching CloudKitModel"),
-      module("OpenIDConnect", "CloudKitModel OutboundHTTP Cryptography JSONCoding"),
+      module("OpenIDConnect", "CloudKitModel OutboundHTTP Cryptography JSONCoding Errors"),
       module("CConsoleFiles", exclude: ["files"]),
     ]),
   layer(
@@ -188,21 +188,22 @@ let layers: [[Target]] = [
   layer(
     "Network",
     [
-      module("HTTPService", "Concurrency CMicroHTTPD"),
+      module("HTTPService", "Concurrency Errors CMicroHTTPD"),
       // Transport and cryptography over C libraries.
       module("HTTP2Transport", "CNgHTTP2 COpenSSL CLinuxEvents"),
-      module("OutboundHTTP", "Settings CCurl COpenSSL"),
+      module("OutboundHTTP", "Settings Errors CCurl COpenSSL"),
     ]),
   layer(
     "Base",
     [
-      module("Cryptography", "COpenSSL CSodium"),
+      module("Cryptography", "Errors COpenSSL CSodium"),
       module("JSONCoding"),
       module("StringTables"),
       module("Measuring"),
       // Waiting in tasks, and what a process does by itself.
       module("Concurrency"),
       module("Spelling"),
+      module("Errors"),
       // How a program declares what its configuration may say.
       module("Settings", "JSONCoding Spelling"),
       // Where a server can be told to end as if it were killed; in debug builds alone.
