@@ -168,7 +168,7 @@ let layers: [[Target]] = [
         "CloudKit",
         """
         CoreLocation CCloudKitEnumerations WebServices PredicateLanguage CloudKitModel JSONCoding
-        StringTables CCurl
+        StringTables HTTPTransfers CCurl
         """),
       module("CoreLocation"),
       // The client under the name that it has on Apple's systems.
@@ -191,7 +191,9 @@ let layers: [[Target]] = [
       module("HTTPService", "Concurrency Errors CMicroHTTPD"),
       // Transport and cryptography over C libraries.
       module("HTTP2Transport", "CNgHTTP2 COpenSSL CLinuxEvents"),
-      module("OutboundHTTP", "Settings Errors CCurl COpenSSL"),
+      module("OutboundHTTP", "HTTPTransfers Settings Errors CCurl COpenSSL"),
+      // Requests over libcurl, for the client on Linux and for the server.
+      module("HTTPTransfers", "CCurl"),
     ]),
   layer(
     "Base",

@@ -1,4 +1,6 @@
 #if os(Linux)
+internal import HTTPTransfers
+
 /// A transport that sends requests over HTTP with libcurl, on Linux.
 ///
 /// The transport follows up to 16 redirects, and uses the proxy in the environment variables
@@ -35,8 +37,8 @@ package final class CurlTransport: WebServicesTransport {
       url: url, body: body, target: nil, timeout: request.timeout, progress: { _ in },
       completion: completion)
     switch request.target {
-    case .path, .asset: return Self.requests.start(transfer)
-    case .courier: return Self.longPolls.start(transfer)
+    case .path, .asset: return transfer.start(in: Self.requests)
+    case .courier: return transfer.start(in: Self.longPolls)
     }
   }
 
@@ -51,16 +53,16 @@ package final class CurlTransport: WebServicesTransport {
     case .upload(let file): (body, target) = (.file(file), nil)
     case .download(let file): (body, target) = (nil, file)
     }
-    return Self.transfers.start(
-      CurlTransfer(
-        url: transfer.url, body: body, target: target, timeout: transfer.timeout,
-        progress: progress, completion: completion))
+    return CurlTransfer(
+      url: transfer.url, body: body, target: target, timeout: transfer.timeout,
+      progress: progress, completion: completion
+    ).start(in: Self.transfers)
   }
 
   // All containers share these loops, so requests can use connections again. A long poll or a large
   // file keeps its connection busy. With separate loops, neither can delay other requests.
-  private static let requests = CurlLoop(name: "petrel-requests", connectionsPerHost: 8)
-  private static let longPolls = CurlLoop(name: "petrel-polls", connectionsPerHost: 256)
-  private static let transfers = CurlLoop(name: "petrel-files", connectionsPerHost: 8)
+  private static let requests = TransferLoop(name: "petrel-requests", connectionsPerHost: 8)
+  private static let longPolls = TransferLoop(name: "petrel-polls", connectionsPerHost: 256)
+  private static let transfers = TransferLoop(name: "petrel-files", connectionsPerHost: 8)
 }
 #endif

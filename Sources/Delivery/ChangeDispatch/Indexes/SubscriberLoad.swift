@@ -8,7 +8,7 @@ import Matching
 struct SubscriberLoad {
   /// If the batch has more firings than this many subscribers may have, only a part of the limit
   /// applies: so many subscribers with many firings delay the others together.
-  private static let crowd = 8
+  private static let manySubscribers = 8
   /// The part of the limit that the firings of one subscriber in a change must have to count. So a
   /// change with many subscribers, who have one or two subscriptions each, costs little.
   private static let parts = 128
@@ -80,8 +80,8 @@ struct SubscriberLoad {
     return costs.compactMap { $0.value > limit && deferred.insert($0.key) ? $0.key : nil }
   }
 
-  /// Returns the limit of one subscriber, which is lower in a crowd.
+  /// Returns the limit of one subscriber, which is lower if many have many firings.
   private static func limit(_ limit: Int, with total: Int) -> Int {
-    total > crowd * limit ? limit / crowd : limit
+    total > manySubscribers * limit ? limit / manySubscribers : limit
   }
 }

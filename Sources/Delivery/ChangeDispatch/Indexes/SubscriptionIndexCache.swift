@@ -39,9 +39,9 @@ struct SubscriptionIndexCache: Sendable {
     return place?.index
   }
 
-  /// Records the size in bytes of an index in use. Returns the indexes that are evicted because of
+  /// Sets the size in bytes of an index in use. Returns the indexes that are evicted because of
   /// this size.
-  mutating func note(_ bytes: Int, of part: DatabasePart) -> [DatabaseIndex] {
+  mutating func setSize(_ bytes: Int, of part: DatabasePart) -> [DatabaseIndex] {
     guard let place = places[part] else { return [] }
     self.bytes += bytes - place.bytes
     places[part]?.bytes = bytes
@@ -50,7 +50,7 @@ struct SubscriptionIndexCache: Sendable {
 
   /// Stores an index after its use. Returns the indexes that are evicted because of its size.
   mutating func put(_ index: DatabaseIndex, for part: DatabasePart) -> [DatabaseIndex] {
-    let gone = note(index.bytes, of: part)
+    let gone = setSize(index.bytes, of: part)
     uses += 1
     places[part]?.index = index
     places[part]?.lastUse = uses

@@ -175,7 +175,7 @@ final class SubscriptionIndexes: Sendable {
       async let next = store.subscriptionChanges(in: part, since: position, limit: pieceSize)
       index.apply(changes)
       let bytes = index.bytes
-      _ = state.withLock { $0.cache.note(bytes, of: part) }
+      _ = state.withLock { $0.cache.setSize(bytes, of: part) }
       if let end, ContinuousClock.now > end {
         _ = try await next
         return false

@@ -8,7 +8,7 @@ struct HeartbeatRecord {
   /// The time at which each server's last heartbeat was received.
   private var latest: [ServerID: ContinuousClock.Instant] = [:]
 
-  mutating func note(_ server: ServerID, at now: ContinuousClock.Instant) {
+  mutating func record(_ server: ServerID, at now: ContinuousClock.Instant) {
     latest[server] = now
   }
 

@@ -33,7 +33,7 @@ extension ServerMembership {
       if notification != .interrupted { state.metrics.notificationsReceived += 1 }
       switch notification {
       case .joined(let server):
-        state.pending.heartbeats.note(server, at: .now)
+        state.pending.heartbeats.record(server, at: .now)
         return false
       case .wakeUp:
         state.pending.isWokenUp = true

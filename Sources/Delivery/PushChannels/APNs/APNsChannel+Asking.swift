@@ -13,7 +13,7 @@ extension APNsChannel {
 
   /// One target of a probe: a host of APNs and a topic, with the containers and environments that send
   /// to the host with the same settings.
-  private struct Way: Sendable {
+  private struct ProbeTarget: Sendable {
     /// The identifiers of the containers, in ascending order.
     var containers: [String]
     var environments: [APNsEnvironment]
@@ -28,7 +28,7 @@ extension APNsChannel {
     }
   }
 
-  /// Sends one probe (``APNsProbe``) for each ``Way``, all at the same time, and returns a finding
+  /// Sends one probe (``APNsProbe``) for each ``ProbeTarget``, all at the same time, and returns a finding
   /// for each probe. Containers with equal settings share a probe. Each of Apple's two hosts gets
   /// its own probe.
   ///
@@ -52,8 +52,8 @@ extension APNsChannel {
     }
     defer { loop.shutDown() }
     return await withTaskGroup(of: (Int, Finding?).self) { group in
-      for (number, way) in ways(of: configuration).enumerated() {
-        group.addTask { (number, await ask(way, loop, noting: date)) }
+      for (number, target) in targets(of: configuration).enumerated() {
+        group.addTask { (number, await ask(target, loop, noting: date)) }
       }
       var findings: [(Int, Finding)] = []
       for await (number, finding) in group {
@@ -68,7 +68,7 @@ extension APNsChannel {
   /// Each topic has targets of its own. Containers with the same settings share a target. A configured
   /// host serves both environments, so it is one target. Without a configured host, each environment has
   /// a target: its host at Apple.
-  private static func ways(of containers: Configuration) -> [Way] {
+  private static func targets(of containers: Configuration) -> [ProbeTarget] {
     let grouped = Dictionary(grouping: containers.keys.sorted()) { containers[$0] }
     return grouped.compactMap { settings, names in
       settings.map { (names, $0) }
@@ -78,7 +78,7 @@ extension APNsChannel {
       settings.topics.flatMap { topic in
         (settings.host == nil
           ? APNsEnvironment.allCases.map { [$0] } : [APNsEnvironment.allCases]).map {
-            Way(containers: names, environments: $0, settings: settings, topic: topic)
+            ProbeTarget(containers: names, environments: $0, settings: settings, topic: topic)
           }
       }
     }
@@ -87,21 +87,21 @@ extension APNsChannel {
   /// Sends a probe and returns the finding; `nil` if the credential's files are not usable. The
   /// parameters are the target, the event loop of the connection, and the receiver of the date.
   private static func ask(
-    _ way: Way, _ loop: EventLoop, noting date: @Sendable (String?, String) -> Void
+    _ target: ProbeTarget, _ loop: EventLoop, noting date: @Sendable (String?, String) -> Void
   ) async -> Finding? {
     // `fileChecks(of:)` reports files that are not usable.
     guard
-      var client = try? way.settings.client(
-        to: way.environments.first ?? .production, topic: way.topic,
-        container: way.containers.first ?? "")
+      var client = try? target.settings.client(
+        to: target.environments.first ?? .production, topic: target.topic,
+        container: target.containers.first ?? "")
     else { return nil }
     client.connectTimeout = patience
     client.answerTimeout = patience
     let place = "\(client.host):\(client.port)"
-    let name = way.name
+    let name = target.name
     do {
       let answer = try await APNsProbe.ask(
-        client, topic: way.topic, loop: loop, at: .now)
+        client, topic: target.topic, loop: loop, at: .now)
       date(answer.date, place)
       return judge(answer, of: name, at: place)
     } catch {

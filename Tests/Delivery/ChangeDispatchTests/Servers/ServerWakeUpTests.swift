@@ -180,10 +180,10 @@ struct NoticeHearingTests {
   func all() {
     var heartbeats = HeartbeatRecord()
     #expect(!heartbeats.isComplete(of: [one], since: start))
-    heartbeats.note(one, at: after(1))
+    heartbeats.record(one, at: after(1))
     #expect(heartbeats.isComplete(of: [one], since: start))
     #expect(!heartbeats.isComplete(of: [one, two], since: start))
-    heartbeats.note(two, at: after(2))
+    heartbeats.record(two, at: after(2))
     #expect(heartbeats.isComplete(of: [one, two], since: after(1)))
     #expect(!heartbeats.isComplete(of: [one, two], since: after(1.5)))
     #expect(heartbeats.isComplete(of: [two], since: after(1.5)))
@@ -194,10 +194,10 @@ struct NoticeHearingTests {
   @Test("begins anew when the connection was lost")
   func interruption() {
     var heartbeats = HeartbeatRecord()
-    heartbeats.note(one, at: after(1))
+    heartbeats.record(one, at: after(1))
     heartbeats.interrupt()
     #expect(!heartbeats.isComplete(of: [one], since: start))
-    heartbeats.note(one, at: after(2))
+    heartbeats.record(one, at: after(2))
     #expect(heartbeats.isComplete(of: [one], since: start))
   }
 }

@@ -42,8 +42,8 @@ struct SubscriptionIndexCacheTests {
     var cache = SubscriptionIndexCache(limit: 2 * size + size / 10)
     #expect(put(&cache, Self.databases[0], 10) == 0)
     #expect(cache.take(Self.databases[1]) == nil)
-    #expect(cache.note(size / 2, of: Self.databases[1]).isEmpty)
-    #expect(cache.note(size * 3 / 2, of: Self.databases[1]).count == 1)
+    #expect(cache.setSize(size / 2, of: Self.databases[1]).isEmpty)
+    #expect(cache.setSize(size * 3 / 2, of: Self.databases[1]).count == 1)
     #expect(cache.bytes == size * 3 / 2)
   }
 

@@ -2,11 +2,11 @@
 /// does no I/O.
 ///
 /// Each origin (scheme, host and port of a URL) has its own queue and its own limit, so a slow
-/// server does not delay others. The origins take turns: each turn begins one request. If too many
+/// server does not delay others. The origins begin their requests round robin. If too many
 /// requests wait, ``add(_:to:)`` refuses further requests.
-struct ExchangeSchedule<Item> {
+struct RequestSchedule<Item> {
   /// The greatest number of requests under way to all origins together.
-  let exchangeLimit: Int
+  let requestLimit: Int
   /// The greatest number of requests under way to one origin.
   let originLimit: Int
   /// The greatest number of waiting requests for all origins together.
@@ -18,21 +18,21 @@ struct ExchangeSchedule<Item> {
   private struct Origin {
     var waiting: ArraySlice<Item> = []
     var underWay = 0
-    /// Whether the origin is in ``turns``.
-    var hasTurn = false
+    /// Whether the origin is in ``queue``.
+    var isQueued = false
   }
 
   private var origins: [String: Origin] = [:]
-  /// The origins that have a waiting request and are below ``originLimit``, in the order of their
-  /// turns. Each origin is in the list at most once.
-  private var turns: ArraySlice<String> = []
+  /// The origins that have a waiting request and are below ``originLimit``, in the order
+  /// in which their next requests begin. Each origin is in the list at most once.
+  private var queue: ArraySlice<String> = []
   /// The number of waiting requests, for all origins together.
   private(set) var waiting = 0
   /// The number of requests under way, to all origins together.
   private(set) var underWay = 0
 
-  init(exchangeLimit: Int, originLimit: Int, waitingLimit: Int, originWaitingLimit: Int) {
-    self.exchangeLimit = exchangeLimit
+  init(requestLimit: Int, originLimit: Int, waitingLimit: Int, originWaitingLimit: Int) {
+    self.requestLimit = requestLimit
     self.originLimit = originLimit
     self.waitingLimit = waitingLimit
     self.originWaitingLimit = originWaitingLimit
@@ -50,7 +50,7 @@ struct ExchangeSchedule<Item> {
     origins[name] = nil
     origin.waiting.append(item)
     waiting += 1
-    giveTurn(&origin, name)
+    enqueue(&origin, name)
     origins[name] = origin
     return true
   }
@@ -58,14 +58,14 @@ struct ExchangeSchedule<Item> {
   /// Removes and returns the next request, which then counts as under way; `nil` if no request
   /// waits or the limits allow none to begin.
   mutating func next() -> Item? {
-    guard underWay < exchangeLimit, let name = turns.popFirst(),
+    guard underWay < requestLimit, let name = queue.popFirst(),
       var origin = origins.removeValue(forKey: name), let item = origin.waiting.popFirst()
     else { return nil }
     waiting -= 1
     underWay += 1
     origin.underWay += 1
-    origin.hasTurn = false
-    giveTurn(&origin, name)
+    origin.isQueued = false
+    enqueue(&origin, name)
     origins[name] = origin
     return item
   }
@@ -75,7 +75,7 @@ struct ExchangeSchedule<Item> {
     guard var origin = origins.removeValue(forKey: name) else { return }
     underWay -= 1
     origin.underWay -= 1
-    giveTurn(&origin, name)
+    enqueue(&origin, name)
     if origin.underWay > 0 || !origin.waiting.isEmpty { origins[name] = origin }
   }
 
@@ -84,18 +84,18 @@ struct ExchangeSchedule<Item> {
     let items = origins.values.flatMap(\.waiting)
     for name in origins.keys {
       origins[name]?.waiting = []
-      origins[name]?.hasTurn = false
+      origins[name]?.isQueued = false
     }
-    turns = []
+    queue = []
     waiting = 0
     return items
   }
 
-  /// Adds an origin to ``turns`` if it is not there, has a waiting request and is below
+  /// Adds an origin to ``queue`` if it is not there, has a waiting request and is below
   /// ``originLimit``.
-  private mutating func giveTurn(_ origin: inout Origin, _ name: String) {
-    guard !origin.hasTurn, !origin.waiting.isEmpty, origin.underWay < originLimit else { return }
-    origin.hasTurn = true
-    turns.append(name)
+  private mutating func enqueue(_ origin: inout Origin, _ name: String) {
+    guard !origin.isQueued, !origin.waiting.isEmpty, origin.underWay < originLimit else { return }
+    origin.isQueued = true
+    queue.append(name)
   }
 }

@@ -3,16 +3,16 @@ import Testing
 
 @testable import OutboundHTTP
 
-struct ExchangeScheduleTests {
+struct RequestScheduleTests {
   /// A schedule that can be changed where its answer is looked at.
   private final class Plan {
-    private var schedule: ExchangeSchedule<String>
+    private var schedule: RequestSchedule<String>
 
     init(
       exchanges: Int = 10, perOrigin: Int = 2, waiting: Int = 100, waitingPerOrigin: Int = 50
     ) {
-      schedule = ExchangeSchedule(
-        exchangeLimit: exchanges, originLimit: perOrigin, waitingLimit: waiting,
+      schedule = RequestSchedule(
+        requestLimit: exchanges, originLimit: perOrigin, waitingLimit: waiting,
         originWaitingLimit: waitingPerOrigin)
     }
 
