@@ -7,7 +7,6 @@ import COpenSSL
 final class KeyHandle: @unchecked Sendable {
   let pointer: OpaquePointer
 
-  /// Becomes the owner of the caller's reference and releases it in `deinit`.
   init(owning pointer: OpaquePointer) {
     self.pointer = pointer
   }
@@ -16,14 +15,8 @@ final class KeyHandle: @unchecked Sendable {
     EVP_PKEY_free(pointer)
   }
 
-  /// Reads a P-256 key from PEM.
-  ///
-  /// - Parameters:
-  ///   - role: the name of the key in errors, such as "private key".
-  ///   - read: reads the key from an OpenSSL stream that contains the text; returns `nil` if it
-  ///     cannot.
-  /// - Throws: ``CryptographyError/Code/invalidKey`` for a text that is no such key, and for
-  ///   another kind of key or another curve.
+  /// Reads a P-256 key from PEM with `read`, which returns `nil` if it cannot. `role` names the key
+  /// in errors, such as "private key".
   static func reading(
     _ pem: String, as role: String, _ read: (OpaquePointer) -> OpaquePointer?
   ) throws(CryptographyError) -> KeyHandle {
@@ -43,7 +36,6 @@ final class KeyHandle: @unchecked Sendable {
     return key
   }
 
-  /// OpenSSL's name of the key's curve; empty if the curve has no name.
   private var curveName: String {
     var name = [CChar](repeating: 0, count: 64)
     var length = 0

@@ -4,7 +4,6 @@ import COpenSSL
 struct MemoryStream: ~Copyable {
   let pointer: OpaquePointer
 
-  /// Creates an empty stream to write to.
   init() throws(CryptographyError) {
     guard let pointer = BIO_new(BIO_s_mem()) else {
       throw .openSSL(.libraryFailure, "no memory for a stream")
@@ -12,7 +11,6 @@ struct MemoryStream: ~Copyable {
     self.pointer = pointer
   }
 
-  /// Creates a stream that contains `text`, for reading.
   init(containing text: String) throws(CryptographyError) {
     try self.init()
     var text = text

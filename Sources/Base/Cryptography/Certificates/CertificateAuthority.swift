@@ -18,7 +18,6 @@ public struct CertificateAuthority: Sendable {
   ///
   /// - Parameters:
   ///   - commonName: the name in the certificate, 1 to 64 bytes.
-  ///   - days: the number of days after `now` for which the certificate is valid.
   ///   - now: the present time. The certificate is valid from an hour earlier, because clocks
   ///     differ.
   /// - Throws: ``CryptographyError/Code/invalidCertificate`` for a name that OpenSSL refuses.
@@ -57,8 +56,7 @@ public struct CertificateAuthority: Sendable {
   /// - Parameters:
   ///   - hosts: the host names and IP addresses of the server, at least one. The first of several
   ///     labels of a name may be `*`.
-  ///   - days: the number of days after `now` for which the certificate is valid. Apple's platforms
-  ///     accept at most 825 days.
+  ///   - days: Apple's platforms accept at most 825 days.
   /// - Throws: ``CryptographyError/Code/invalidHostName`` for a name that is not allowed, and if
   ///   `hosts` is empty.
   public func issueCertificate(
@@ -75,9 +73,7 @@ public struct CertificateAuthority: Sendable {
 
   /// Issues a certificate with a new key for a client.
   ///
-  /// - Parameters:
-  ///   - commonName: the name in the certificate, 1 to 64 bytes.
-  ///   - days: the number of days after `now` for which the certificate is valid.
+  /// - Parameter commonName: the name in the certificate, 1 to 64 bytes.
   /// - Throws: ``CryptographyError/Code/invalidCertificate`` for a name that OpenSSL refuses.
   public func issueClientCertificate(
     commonName: String, days: Int = 398, now: Date = Date()

@@ -37,7 +37,6 @@ enum CertificateHost: Hashable {
     }
   }
 
-  /// Whether the byte may be in a label.
   private static func isAllowed(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -38,7 +38,6 @@ public struct CertificateSummary: Sendable, Hashable {
     return found
   }
 
-  /// Returns the common name as UTF-8; empty if there is none.
   private static func commonName(of certificate: OpaquePointer) -> String {
     let name = X509_get_subject_name(certificate)
     let index = X509_NAME_get_index_by_NID(name, NID_commonName, -1)

@@ -20,7 +20,6 @@ final class X509Certificate: @unchecked Sendable {
 
   private let pointer: OpaquePointer
 
-  /// Creates an empty certificate.
   private init() throws(CryptographyError) {
     guard let pointer = X509_new() else {
       throw .openSSL(.libraryFailure, "no memory for a certificate")
@@ -29,9 +28,6 @@ final class X509Certificate: @unchecked Sendable {
   }
 
   /// Reads the first certificate of a PEM text.
-  ///
-  /// - Throws: ``CryptographyError/Code/invalidCertificate`` if the text has no readable
-  ///   certificate.
   init(pem: String) throws(CryptographyError) {
     let stream = try MemoryStream(containing: pem)
     guard let pointer = PEM_read_bio_X509(stream.pointer, nil, nil, nil) else {
@@ -44,7 +40,6 @@ final class X509Certificate: @unchecked Sendable {
     X509_free(pointer)
   }
 
-  /// The certificate in PEM.
   var pem: String {
     get throws(CryptographyError) {
       let stream = try MemoryStream()
@@ -55,13 +50,11 @@ final class X509Certificate: @unchecked Sendable {
     }
   }
 
-  /// Whether the public key of the certificate belongs to this private key.
   func belongs(to key: ES256PrivateKey) -> Bool {
     defer { ERR_clear_error() }
     return X509_check_private_key(pointer, key.handle.pointer) == 1
   }
 
-  /// Creates the certificate of an authority, signed with its own key.
   static func selfSigned(
     commonName: String, key: ES256PrivateKey, validity: Validity
   ) throws(CryptographyError) -> X509Certificate {
@@ -100,7 +93,6 @@ final class X509Certificate: @unchecked Sendable {
     return certificate
   }
 
-  /// Creates a client's certificate.
   static func issued(
     by issuer: X509Certificate, issuerKey: ES256PrivateKey, toClient key: ES256PublicKey,
     commonName: String, validity: Validity
@@ -117,7 +109,6 @@ final class X509Certificate: @unchecked Sendable {
     return certificate
   }
 
-  /// Sets version, a random serial number, validity, public key and subject.
   private func fill(
     key: ES256PublicKey, commonName: String, validity: Validity
   ) throws(CryptographyError) {
@@ -137,12 +128,7 @@ final class X509Certificate: @unchecked Sendable {
     }
   }
 
-  /// Adds an extension.
-  ///
-  /// - Parameters:
-  ///   - kind: OpenSSL's number (NID) of the extension.
-  ///   - value: the value in OpenSSL's notation.
-  ///   - issuer: the issuer's certificate, or this certificate if it is self-signed.
+  /// Adds an extension. `kind` is OpenSSL's number (NID) of it, `value` is in OpenSSL's notation.
   private func add(
     _ kind: Int32, _ value: String, issuer: X509Certificate
   ) throws(CryptographyError) {
@@ -157,7 +143,6 @@ final class X509Certificate: @unchecked Sendable {
     }
   }
 
-  /// Signs the certificate with SHA-256.
   private func sign(with key: ES256PrivateKey) throws(CryptographyError) {
     guard X509_sign(pointer, key.handle.pointer, EVP_sha256()) > 0 else {
       throw .openSSL(.libraryFailure, "the certificate could not be signed")

@@ -5,7 +5,6 @@ import COpenSSL
 public struct AES128GCM: Sendable {
   /// The number of bytes by which the tag makes a text longer.
   public static let tagSize = 16
-  /// The number of bytes of a nonce.
   private static let nonceSize = 12
 
   private let key: [UInt8]
@@ -48,7 +47,6 @@ public struct AES128GCM: Sendable {
   /// - Parameters:
   ///   - sealed: the encrypted text, followed by the tag.
   ///   - nonce: the 12 bytes with which the text was encrypted. Any other length stops the process.
-  /// - Returns: the decrypted text.
   /// - Throws: ``CryptographyError/Code/notAuthentic`` when the text was changed, is shorter than
   ///   the tag, or was encrypted with another key or nonce;
   ///   ``CryptographyError/Code/libraryFailure`` when OpenSSL has no memory.

@@ -29,7 +29,6 @@ public enum PasswordHash {
     public static let interactive = Cost(passes: 2, memory: 64 << 20)
   }
 
-  /// Whether libsodium's set-up succeeded. The set-up runs once in the process.
   private static let isReady = sodium_init() >= 0
 
   /// Hashes a password with a random salt.

@@ -37,7 +37,6 @@ enum PublicKeyInfo {
     return element(0x02, digits.first.map { $0 >= 0x80 } ?? true ? [0] + digits : digits)
   }
 
-  /// Encodes an element of DER: the tag, the length of the content, and the content.
   private static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
     guard content.count >= 0x80 else { return [tag, UInt8(content.count)] + content }
     var length: [UInt8] = []
