@@ -7,14 +7,10 @@ import Foundation
 /// array's memory. And ``appendDigits(of:)`` writes behind the written bytes, which an array does
 /// not allow. No other type has a pointer to the memory.
 struct GrowingBytes: ~Copyable, @unchecked Sendable {  // The only owner of its memory.
-  /// The first byte of the memory, which `malloc` allocated.
   private var start: UnsafeMutableRawPointer
-  /// The number of written bytes.
   private(set) var count = 0
-  /// The number of bytes that fit into the memory.
   private var capacity: Int
 
-  /// Creates an empty buffer with memory for `capacity` bytes, but at least for 64.
   init(reserving capacity: Int) {
     self.capacity = max(capacity, 64)
     start = Self.allocated(nil, self.capacity)
@@ -30,9 +26,7 @@ struct GrowingBytes: ~Copyable, @unchecked Sendable {  // The only owner of its 
     return data
   }
 
-  /// A copy of the bytes.
   var array: [UInt8] { [UInt8](UnsafeRawBufferPointer(start: start, count: count)) }
-  /// The bytes as text.
   var text: String {
     String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
   }
@@ -57,7 +51,6 @@ struct GrowingBytes: ~Copyable, @unchecked Sendable {  // The only owner of its 
     count += bytes.count
   }
 
-  /// Appends the number in decimal, with a sign if it is negative.
   mutating func appendDigits(of integer: Int64) {
     // At most 19 digits and a sign. The loop finds them from the last to the first.
     let longest = 20
@@ -83,7 +76,6 @@ struct GrowingBytes: ~Copyable, @unchecked Sendable {  // The only owner of its 
     if capacity - count < additional { grow(by: additional) }
   }
 
-  /// Doubles the memory, or enlarges it more if `additional` bytes do not fit otherwise.
   @inline(never)
   private mutating func grow(by additional: Int) {
     capacity = max(2 * capacity, count + additional)

@@ -37,7 +37,6 @@ public final class JSONDocument: Sendable {
     var content: UInt64
   }
 
-  /// The text as it came.
   let bytes: [UInt8]
   /// The entries in the order of the text; the first is the root.
   let entries: [Entry]
@@ -73,8 +72,6 @@ public struct JSONError: Error, Sendable, CustomStringConvertible {
 
   /// Returns a description with line and column, both from 1. It is for a text of several lines,
   /// such as a file. The column counts bytes.
-  ///
-  /// - Parameter text: the parsed text.
   public func description(in text: Data) -> String {
     let before = text.prefix(position)
     let newline = UInt8(ascii: "\n")

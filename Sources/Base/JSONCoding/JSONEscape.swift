@@ -1,7 +1,6 @@
 /// An escape in a JSON string: `\n`, `\u0041`, or a surrogate pair such as `\ud83d\ude00`. A pair
 /// stands for one character beyond U+FFFF.
 struct JSONEscape {
-  /// The character that the escape stands for.
   let scalar: Unicode.Scalar
   /// The length of the escape in bytes: 2, 6 or 12.
   let length: Int
@@ -32,8 +31,7 @@ struct JSONEscape {
     length = 12
   }
 
-  /// Returns the character of a short escape, such as `\n`, from the byte after the backslash;
-  /// `nil` if there is no such escape.
+  /// Returns the character of a short escape, from the byte after the backslash.
   private static func scalar(after byte: UInt8) -> Unicode.Scalar? {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): Unicode.Scalar(byte)
@@ -46,8 +44,7 @@ struct JSONEscape {
     }
   }
 
-  /// Returns the UTF-16 code unit of an escape `\uXXXX` at the beginning of `bytes`; `nil` if there
-  /// is no such escape.
+  /// Returns the UTF-16 code unit of an escape `\uXXXX` at the beginning of `bytes`.
   private static func unit(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> UInt16? {
     let start = bytes.startIndex
     guard bytes.count >= 6, bytes[start] == UInt8(ascii: "\\"),
@@ -63,7 +60,6 @@ struct JSONEscape {
     return unit
   }
 
-  /// Returns the bytes of a string with the characters in place of their escapes.
   static func unescaped(_ raw: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(raw.count)

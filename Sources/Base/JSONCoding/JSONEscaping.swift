@@ -13,14 +13,11 @@ enum JSONEscaping {
     return place
   }
 
-  /// Returns the ASCII character of a hexadecimal digit, in lower case.
-  ///
-  /// - Parameter digit: the value of the digit, 0 to 15.
+  /// Returns the ASCII character in lower case. The digit is 0 to 15.
   static func hexadecimal(_ digit: UInt8) -> UInt8 {
     digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
   }
 
-  /// Whether a byte needs an escape.
   private static func needsEscape(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }

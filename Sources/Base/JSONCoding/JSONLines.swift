@@ -12,7 +12,6 @@ public struct JSONLines {
   public private(set) var lines: [[String]: Int] = [:]
 
   private let bytes: [UInt8]
-  /// The offset of the next byte.
   private var place = 0
   private var line = 1
 
@@ -36,10 +35,7 @@ public struct JSONLines {
     place += 1
   }
 
-  /// Skips a value and records the members in it.
-  ///
-  /// - Parameter path: the names of the members that contain the value, from the outermost one;
-  ///   `nil` inside an array.
+  /// Skips a value and records the members in it. The path is `nil` inside an array.
   private mutating func readValue(_ path: [String]?) {
     skipSpace()
     switch next {

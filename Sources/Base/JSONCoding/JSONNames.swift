@@ -12,7 +12,6 @@ struct JSONNames {
   private let bytes: UnsafeBufferPointer<UInt8>
   private let object: Int
 
-  /// Creates the names of the object with this entry.
   init(
     of object: Int, in entries: [JSONDocument.Entry], _ bytes: UnsafeBufferPointer<UInt8>
   ) {
@@ -63,7 +62,6 @@ struct JSONNames {
     return first
   }
 
-  /// Returns the entry of the next member's name.
   private func next(after name: Int) -> Int { Int(entries[name + 1].end) }
 
   private func isEqual(_ one: Int, _ other: Int) -> Bool {
@@ -89,12 +87,10 @@ struct JSONNames {
     return hasher.finalize()
   }
 
-  /// Returns the decoded name of an entry.
   func text(of name: Int) -> String {
     String(decoding: JSONEscape.unescaped(raw(entries[name])), as: UTF8.self)
   }
 
-  /// Returns the bytes of a name between its quotes.
   private func raw(_ name: Entry) -> UnsafeBufferPointer<UInt8> {
     let start = Int(name.start)
     return UnsafeBufferPointer(rebasing: bytes[start..<(start + Int(name.content))])

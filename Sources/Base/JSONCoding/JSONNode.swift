@@ -188,7 +188,6 @@ public struct JSONNode: Sendable {
 }
 
 extension JSONDocument {
-  /// Returns the decoded string of an entry.
   fileprivate func text(of entry: Entry) -> String {
     bytes.withUnsafeBufferPointer { bytes in
       let raw = UnsafeBufferPointer(rebasing: bytes[range(of: entry)])
@@ -214,7 +213,6 @@ extension JSONDocument {
     }
   }
 
-  /// Returns the offsets of a string's bytes between its quotes.
   private func range(of entry: Entry) -> Range<Int> {
     Int(entry.start)..<(Int(entry.start) + Int(entry.content))
   }

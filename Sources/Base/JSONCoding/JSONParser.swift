@@ -13,7 +13,6 @@ struct JSONParser {
   static let longestName = 512
 
   private let bytes: UnsafeBufferPointer<UInt8>
-  /// The offset of the next byte.
   private var position = 0
   private var entries: [Entry] = []
   /// The indexes of the entries of the open containers, the innermost last.
@@ -40,8 +39,6 @@ struct JSONParser {
   // MARK: Containers
 
   /// Parses the next element or member of a container, or the end of the container.
-  ///
-  /// - Parameter container: the index of the container's entry.
   private mutating func parseNext(in container: Int) throws(JSONError) {
     let isObject = entries[container].kind == .object
     skipSpace()
@@ -76,7 +73,6 @@ struct JSONParser {
     try parseValue()
   }
 
-  /// Parses a simple value, or the beginning of a container.
   private mutating func parseValue() throws(JSONError) {
     switch next {
     case UInt8(ascii: "\""): try parseString()
@@ -102,7 +98,6 @@ struct JSONParser {
 
   // MARK: Words and numbers
 
-  /// Parses `true`, `false` or `null`.
   private mutating func parseWord(
     _ word: StaticString, _ kind: Entry.Kind, content: UInt64
   ) throws(JSONError) {
@@ -156,8 +151,6 @@ struct JSONParser {
   }
 
   /// Adds the entry of a number that is too long for ``parseNumber()`` to compute.
-  ///
-  /// - Throws: ``JSONError`` for a number beyond the range of doubles.
   private mutating func appendLongNumber(from start: Int, isWhole: Bool) throws(JSONError) {
     let text = String(
       decoding: UnsafeBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
@@ -180,7 +173,6 @@ struct JSONParser {
     }
   }
 
-  /// Parses an exponent from its letter `e` or `E` on.
   private mutating func parseExponent() throws(JSONError) -> Int {
     position += 1
     let isNegative = next == UInt8(ascii: "-")
@@ -202,7 +194,6 @@ struct JSONParser {
 
   // MARK: Strings
 
-  /// Parses the name of a member.
   private mutating func parseName() throws(JSONError) {
     let start = position
     try parseString()
@@ -240,7 +231,6 @@ struct JSONParser {
     throw error("a string does not end")
   }
 
-  /// Checks that an object, whose entries are complete, has each member once.
   private func checkNames(of object: Int) throws(JSONError) {
     let names = JSONNames(of: object, in: entries, bytes)
     guard let repeated = names.firstRepeated else { return }
@@ -263,7 +253,6 @@ struct JSONParser {
     return path.isEmpty ? name : "\(path).\(name)"
   }
 
-  /// Checks that the text is UTF-8; throws an error otherwise.
   private func checkEncoding() throws(JSONError) {
     if bytes.allSatisfy({ $0 < 0x80 }) { return }
     guard String(bytes: bytes, encoding: .utf8) != nil else {
@@ -273,7 +262,6 @@ struct JSONParser {
 
   // MARK: Bytes
 
-  /// The next byte; `nil` at the end of the text.
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   private mutating func skipSpace() {
@@ -289,7 +277,6 @@ struct JSONParser {
         kind: kind, start: UInt32(start), end: UInt32(entries.count + 1), content: content))
   }
 
-  /// Creates an error with a broken rule at the present position.
   private func error(_ what: String) -> JSONError {
     JSONError(rule: what, position: position)
   }

@@ -16,7 +16,6 @@ import Foundation
 /// before each value of an object, and end each object and array.
 public struct JSONWriter: ~Copyable, Sendable {
   private var output: GrowingBytes
-  /// Whether the next name or value needs a comma before it.
   private var needsComma = false
 
   /// Creates an empty writer with memory for `capacity` bytes. The memory grows when the text needs
@@ -167,7 +166,6 @@ public struct JSONWriter: ~Copyable, Sendable {
 
   // MARK: Bytes
 
-  /// Writes the bracket that begins an object or an array.
   @usableFromInline
   mutating func open(_ bracket: UInt8) {
     separate()
@@ -175,27 +173,23 @@ public struct JSONWriter: ~Copyable, Sendable {
     needsComma = false
   }
 
-  /// Writes the bracket that ends an object or an array.
   @usableFromInline
   mutating func close(_ bracket: UInt8) {
     output.append(bracket)
     needsComma = true
   }
 
-  /// Writes a comma if the next name or value needs one before it.
   @inline(__always)
   private mutating func separate() {
     if needsComma { output.append(UInt8(ascii: ",")) }
   }
 
-  /// Writes a word of JSON: `true`, `false` or `null`.
   private mutating func plain(_ word: StaticString) {
     separate()
     output.append(word)
     needsComma = true
   }
 
-  /// Writes a string in quotes.
   private mutating func appendQuoted(_ string: String) {
     output.append(UInt8(ascii: "\""))
     var string = string
@@ -222,7 +216,6 @@ public struct JSONWriter: ~Copyable, Sendable {
     }
   }
 
-  /// Writes one byte of a string, escaped if JSON needs it.
   private mutating func appendEscaped(_ byte: UInt8) {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"):
