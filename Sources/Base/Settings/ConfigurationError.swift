@@ -2,17 +2,14 @@
 public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
   /// The wrong part of a configuration. Without this part, the rest may be usable.
   package enum Place: Sendable, Hashable {
-    /// A key, as the names of the objects that contain it, from the outermost object, and its own
-    /// name.
+    /// The names of the objects that contain the key, from the outermost one, and its own name.
     case key([String])
-    /// An environment variable, by its name.
     case variable(String)
   }
 
   /// The description of the error with its place, if known, and the broken rule, for a person to
   /// read.
   public var description: String
-  /// The wrong key or variable; `nil` if the error is not about a single key or variable.
   package var place: Place?
 
   /// Creates an error that is not about a single key or variable.
@@ -20,7 +17,6 @@ public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
     self.description = description
   }
 
-  /// Creates an error about a key or variable.
   package init(_ description: String, at place: Place) {
     self.description = description
     self.place = place

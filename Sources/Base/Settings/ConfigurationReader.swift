@@ -8,26 +8,18 @@ package struct ConfigurationReader {
   /// The object; null if the configuration has no value at the path.
   let json: JSONValue
   private let sources: ConfigurationSources
-  /// The names of the keys that lead to the object, from the outermost one; empty for the outermost
-  /// object.
+  /// The names of the keys that lead to the object, from the outermost one.
   private let path: [String]
 
-  /// Creates a reader of the object at a path.
-  ///
-  /// - Parameter path: the names of the keys that lead to the object; empty for the outermost
-  ///   object.
   package init(_ sources: ConfigurationSources, path: [String]) {
     self.sources = sources
     self.path = path
     json = sources.value(at: path) ?? .null
   }
 
-  /// The names of the object's members, sorted.
   package var keys: [String] { (json.object ?? [:]).keys.sorted() }
 
-  /// Returns an error about this object, with its place.
-  ///
-  /// - Parameter key: the key of the object that is wrong; `nil` for the object itself.
+  /// Returns an error about a key of this object; about the object itself if `key` is `nil`.
   package func mistake(_ key: String?, _ text: String) -> ConfigurationError {
     let full = path + (key.map { [$0] } ?? [])
     return ConfigurationError(
@@ -72,8 +64,6 @@ package struct ConfigurationReader {
   }
 
   /// Returns a reader of the object that a key contains; `nil` if the key is missing or null.
-  ///
-  /// - Throws: ``ConfigurationError`` when the value is not an object.
   package func object(_ key: String) throws(ConfigurationError) -> ConfigurationReader? {
     guard let value = json[key] else { return nil }
     guard value.object != nil else {
@@ -89,23 +79,17 @@ extension ConfigurationReader {
   /// Whether the object has the key with a value other than null.
   package func has(_ key: String) -> Bool { json[key] != nil }
 
-  /// Returns the text of a key; `nil` if the key is missing or its value is no text.
   package func text(_ key: String) -> String? { json[key]?.string }
 
-  /// Returns the text of a key.
-  ///
-  /// - Throws: ``ConfigurationError`` when the text is missing or empty.
+  /// Returns the text of a key, which must not be missing or empty.
   package func required(_ key: String) throws(ConfigurationError) -> String {
     guard let text = text(key), !text.isEmpty else { throw mistake(key, "'\(key)' is missing") }
     return text
   }
 
-  /// Returns the path of the file that a key names; `nil` if the key is missing.
   package func file(_ key: String) -> String? { text(key).map(sources.file) }
 
   /// Returns the contents of the file that a key names; `nil` if the key is missing.
-  ///
-  /// - Throws: ``ConfigurationError`` when the file cannot be read.
   package func contents(_ key: String) throws(ConfigurationError) -> String? {
     guard let file = file(key) else { return nil }
     do {
@@ -115,10 +99,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// Returns the contents of the file that a key names, without white space around them; `nil` if
-  /// the key is missing.
-  ///
-  /// - Throws: ``ConfigurationError`` when the file cannot be read.
+  /// Returns ``contents(_:)`` without white space around them.
   package func trimmedContents(_ key: String) throws(ConfigurationError) -> String? {
     try contents(key)?.trimmingCharacters(in: .whitespacesAndNewlines)
   }

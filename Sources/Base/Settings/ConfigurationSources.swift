@@ -50,7 +50,6 @@ public struct ConfigurationSources: Sendable {
     self.directory = URL(fileURLWithPath: directory).path
   }
 
-  /// Creates an empty configuration whose relative file names refer to the folder of `file`.
   private init(file: String) {
     directory = URL(fileURLWithPath: file).deletingLastPathComponent().path
     self.file = file
@@ -81,8 +80,7 @@ public struct ConfigurationSources: Sendable {
   /// Sets the value of a key and replaces the present value, if there is one. A key with the value
   /// `.null` counts as missing.
   ///
-  /// - Parameter path: the names of the keys that lead to the key, from the outermost one, and its
-  ///   own name.
+  /// - Parameter path: the names of the keys, from the outermost one.
   public mutating func set(_ path: [String], to value: JSONValue, by origin: Origin) {
     json = Self.setting(value, at: path[...], in: json)
     for known in origins.keys where known.starts(with: path) { origins[known] = nil }
@@ -99,13 +97,11 @@ public struct ConfigurationSources: Sendable {
     return .object(members)
   }
 
-  /// Removes a key and its value, with the origins of the value and of its members.
   package mutating func remove(_ path: [String]) {
     json = Self.removing(path[...], from: json)
     for known in origins.keys where known.starts(with: path) { origins[known] = nil }
   }
 
-  /// Returns `json` without the value at a path.
   private static func removing(_ path: ArraySlice<String>, from json: JSONValue) -> JSONValue {
     guard let name = path.first, var members = json.object else { return json }
     members[name] =
@@ -127,8 +123,7 @@ public struct ConfigurationSources: Sendable {
     return nil
   }
 
-  /// Returns the beginning of a message about a key: the origin of its value, such as
-  /// `server.json:12: `.
+  /// Returns the beginning of a message about a key, such as `server.json:12: `.
   package func place(of path: [String]) -> String {
     (origin(of: path).map { "\($0)" } ?? file ?? "the configuration") + ": "
   }

@@ -4,44 +4,28 @@ import JSONCoding
 /// gets the value, and the sentence about it in the manual.
 ///
 /// Parsing, environment variables, command-line options, `petrel config`, reloading,
-/// `server/limits` and `docs/configuration.md` use the declaration. The default is the initial
-/// value of the property. `Root` is the type that has the property.
+/// `server/limits` and `docs/reference/configuration.md` use the declaration. The default is the
+/// initial value of the property. `Root` is the type that has the property.
 ///
 /// ```swift
 /// .init("drainSeconds", \.drainTime, .whole(0...300, .seconds), "The time that a server drains.")
 /// ```
 package struct Setting<Root: Sendable>: Sendable {
-  /// The key path of the property that a setting sets.
   package typealias Path<Value> = WritableKeyPath<Root, Value> & Sendable
   /// A function that reads values of a configuration's object and sets properties of a `Root`.
   package typealias Read =
     @Sendable (ConfigurationReader, inout Root) throws(ConfigurationError) -> Void
 
-  /// The declaration of the key.
   package let key: ConfigurationKey
-  /// Reads the value of the key from its object and sets the property. Changes nothing if the key
-  /// is missing.
+  /// Sets the property from the key's object. Changes nothing if the key is missing.
   package let read: Read
   /// Returns the value in force. `nil` if the value as it was given should be shown instead, as for
   /// paths, or if there is no value.
   package let shown: @Sendable (Root) -> JSONValue?
 
-  /// Declares a setting with one value for one property.
+  /// Declares a setting with one value for one property. ``ConfigurationKey`` has the details.
   ///
-  /// - Parameters:
-  ///   - name: the key.
-  ///   - path: the property.
-  ///   - kind: the allowed values.
-  ///   - required: whether the object must have the key.
-  ///   - restart: whether a change takes effect only after a restart.
-  ///   - option: the placeholder of the value in the help of the command-line option; `nil` for no
-  ///     option.
-  ///   - clientLimit: the name of the value in the answer of `server/limits`; `nil` if clients do
-  ///     not get the value.
-  ///   - defaultText: the default in words; `nil` if it is a constant.
-  ///   - shown: a function for the property ``shown``. Without it, that is the property's value, or
-  ///     `nil` for the name of a file or folder.
-  ///   - meaning: the sentence about the setting in the manual.
+  /// Without `shown`, the shown value is the property's, or `nil` for the name of a file or folder.
   package init<Value: SettingValue>(
     _ name: String, _ path: Path<Value>, _ kind: SettingKind, required: Bool = false,
     restart: Bool = false, option: String? = nil,
@@ -85,8 +69,6 @@ package struct Setting<Root: Sendable>: Sendable {
   }
 
   /// Declares an object of settings for a property that is never `nil`.
-  ///
-  /// - Parameter table: the settings of the object.
   package static func object<Part>(
     _ name: String, _ path: Path<Part>, _ table: SettingTable<Part>, _ meaning: String
   ) -> Setting {
@@ -100,10 +82,6 @@ package struct Setting<Root: Sendable>: Sendable {
 
   /// Declares an object of settings for an optional property, such as a feature that the object
   /// turns on. If the object is missing, the property keeps its value.
-  ///
-  /// - Parameters:
-  ///   - table: the settings of the object.
-  ///   - defaultText: the default in words.
   package static func object<Part>(
     _ name: String, _ path: Path<Part?>, _ table: SettingTable<Part>, default defaultText: String,
     _ meaning: String

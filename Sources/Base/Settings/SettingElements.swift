@@ -9,15 +9,11 @@ package struct SettingElements: Sendable {
   package let rule: String
   private let allowsText: @Sendable (String) -> Bool
 
-  /// Creates a rule.
-  ///
-  /// - Parameter allowsText: returns whether a text may be in the list.
   package init(
     _ name: String, rule: String, allows allowsText: @escaping @Sendable (String) -> Bool
   ) {
     (self.name, self.rule, self.allowsText) = (name, rule, allowsText)
   }
 
-  /// Whether the value may be in the list: it is a text that follows the rule.
   func allows(_ value: JSONValue) -> Bool { value.string.map(allowsText) ?? false }
 }

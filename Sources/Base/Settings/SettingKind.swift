@@ -5,13 +5,11 @@ import JSONCoding
 package enum SettingKind: Sendable {
   /// The kind of contents of a file that a configuration names.
   package enum FileContents: Sendable, Hashable {
-    /// A secret, such as a key or a password.
     case secret
     /// Certificates in PEM.
     case certificates
   }
 
-  /// Any text.
   case text
   /// The URL of a web server, in text form, with any path.
   case webURL
@@ -21,25 +19,17 @@ package enum SettingKind: Sendable {
   case file(FileContents)
   /// The name of a folder. A relative name refers to the folder of the configuration file.
   case folder
-  /// A whole number in a range, both ends included.
   case whole(ClosedRange<Int64>, SettingUnit = .count)
-  /// A number in a range, both ends included.
   case number(ClosedRange<Double>, SettingUnit = .count)
   /// A number greater than 0 and at most the limit.
   case positive(upTo: Double)
-  /// True or false.
   case boolean
-  /// One of these texts.
   case choice([String])
-  /// A list of texts that follow a rule.
   case list(SettingElements)
-  /// An object with these keys.
   case object([ConfigurationKey])
-  /// An object whose members have names that the operator chooses. Each member is an object with
-  /// these keys.
+  /// An object whose members, with these keys, have names that the operator chooses.
   case named([ConfigurationKey])
 
-  /// A list of any texts.
   package static let texts = SettingKind.list(
     SettingElements("list of texts", rule: "must be a list of strings") { _ in true })
 
@@ -50,7 +40,6 @@ package enum SettingKind: Sendable {
     .choice(Choice.allCases.map(\.rawValue))
   }
 
-  /// Whether the value is the name of a file or folder.
   package var isPath: Bool {
     switch self {
     case .file, .folder: true
@@ -58,7 +47,6 @@ package enum SettingKind: Sendable {
     }
   }
 
-  /// The keys of ``object(_:)`` or of each member of ``named(_:)``; `nil` for other kinds.
   package var keys: [ConfigurationKey]? {
     switch self {
     case .object(let keys), .named(let keys): keys
@@ -103,8 +91,7 @@ package enum SettingKind: Sendable {
     }
   }
 
-  /// Returns the end of a sentence about a wrong value, such as "must be a string, not a number";
-  /// `nil` when the value is allowed. The sentence begins with the key's name.
+  /// Returns the end of a sentence, such as "must be a string, not a number"; `nil` if allowed.
   package func complaint(about value: JSONValue) -> String? {
     if allows(value) { return nil }
     if case .webURL = self, let text = value.string {

@@ -7,13 +7,11 @@ package struct SettingTable<Root: Sendable>: Sendable {
   package let blank: Root
   /// The settings in the order of the manual.
   package let settings: [Setting<Root>]
-  /// The declarations of the settings' keys, with their defaults.
   package let keys: [ConfigurationKey]
   /// The checks and settings that a ``SettingKind`` cannot express, or that concern several keys.
   /// They run after all settings were read.
   package let rules: Setting<Root>.Read
 
-  /// Creates a table. The defaults in ``keys`` come from `blank`.
   package init(
     _ blank: Root, _ settings: [Setting<Root>],
     rules: @escaping Setting<Root>.Read = { _, _ in }
@@ -26,7 +24,6 @@ package struct SettingTable<Root: Sendable>: Sendable {
     }
   }
 
-  /// Returns the values in force as an object.
   package func shown(_ root: Root) -> JSONValue {
     .object(
       Dictionary(
