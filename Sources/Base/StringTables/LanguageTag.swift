@@ -3,7 +3,6 @@ import Foundation
 /// The functions for language tags (BCP 47), such as `zh-Hant-TW`. They also accept the older
 /// spelling with underscores, such as `zh_TW`.
 enum LanguageTag {
-  /// Returns the spelling of a tag that is used in comparisons: lower case, with hyphens.
   static func canonical(_ tag: String) -> String {
     tag.lowercased().replacing("_", with: "-")
   }

@@ -50,8 +50,7 @@ extension PetrelStrings {
     return [catalog] + others.map(\.path)
   }
 
-  /// Returns the path of each `Localizable.strings` in a folder, with its language, the name of its
-  /// `.lproj` folder.
+  /// Returns the path of each `Localizable.strings`, with the name of its `.lproj` folder.
   private static func stringsFiles(
     in folder: URL
   ) throws(PetrelStringsError) -> [(language: String, path: String)] {
@@ -70,7 +69,6 @@ extension PetrelStrings {
     }
   }
 
-  /// Returns the contents of a file.
   private static func data(of path: String) throws(PetrelStringsError) -> Data {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw PetrelStringsError(path: path, line: nil, rule: "cannot be read")

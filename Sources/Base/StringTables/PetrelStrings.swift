@@ -23,12 +23,6 @@ public struct PetrelStrings: Sendable, Hashable {
   /// The languages to try after those in ``languages``, in lower case.
   private let fallbacks: [String]
 
-  /// Creates a value from texts in memory.
-  ///
-  /// - Parameters:
-  ///   - tables: the texts. The first key is the language, the second the key of the text.
-  ///   - fallbacks: the languages to try after `languages`.
-  ///   - languages: the languages that the user prefers, the most preferred first.
   init(tables: [String: [String: String]], fallbacks: [String], languages: [String]) {
     self.languages = languages
     self.fallbacks = fallbacks.map(LanguageTag.canonical)
@@ -48,8 +42,6 @@ public struct PetrelStrings: Sendable, Hashable {
   /// percent sign. The arguments of a push are texts, so a placeholder for a number, such as `%d`,
   /// is also replaced by the unchanged text of its argument. A placeholder without an argument
   /// becomes empty. An argument without a placeholder is ignored.
-  ///
-  /// - Returns: the text; `nil` when none of these languages has the key.
   public func text(forKey key: String, arguments: [String] = []) -> String? {
     let wanted = languages.lazy.flatMap(LanguageTag.lookup)
     for language in wanted {

@@ -4,15 +4,10 @@ import Foundation
 ///
 /// <https://developer.apple.com/documentation/xcode/localizing-and-varying-text-with-a-string-catalog>
 struct StringCatalog {
-  /// The language in which the app is developed.
   let sourceLanguage: String
   /// The texts. The first key is the language, the second the key of the text.
   private(set) var tables: [String: [String: String]] = [:]
 
-  /// Reads a catalog.
-  ///
-  /// - Parameter path: the path of the file, for errors.
-  /// - Throws: ``PetrelStringsError`` when the data is not a catalog.
   init(_ data: Data, path: String) throws(PetrelStringsError) {
     let file: File
     do {
@@ -77,7 +72,6 @@ struct StringCatalog {
     init(from decoder: any Decoder) {}
   }
 
-  /// Returns the ``PetrelStringsError/rule`` for a decoding error.
   private static func rule(brokenBy error: any Error) -> String {
     guard let error = error as? DecodingError else { return "cannot be read: \(error)" }
     switch error {
@@ -92,7 +86,6 @@ struct StringCatalog {
     }
   }
 
-  /// Returns the beginning of a message about a place in the file; empty for the whole file.
   private static func place(_ path: [any CodingKey]) -> String {
     path.isEmpty ? "" : path.map(\.stringValue).joined(separator: ": ") + ": "
   }

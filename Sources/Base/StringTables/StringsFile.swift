@@ -11,14 +11,10 @@ import Foundation
 /// as `\U`.
 /// <https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/PropertyLists/OldStylePlists/OldStylePLists.html>
 struct StringsFile {
-  /// The texts by key.
   private(set) var strings: [String: String] = [:]
 
   /// Reads the contents of a file: text in UTF-8, text in UTF-16 with a byte order mark, or an XML
   /// or binary property list. Xcode writes property lists into bundles.
-  ///
-  /// - Parameter path: the path of the file, for errors.
-  /// - Throws: ``PetrelStringsError``; for a mistake in a text file, with the line.
   init(_ data: Data, path: String) throws(PetrelStringsError) {
     if data.starts(with: Array("bplist".utf8)) || data.first == UInt8(ascii: "<") {
       strings = try Self.propertyList(data, path: path)
@@ -34,7 +30,6 @@ struct StringsFile {
     while let (key, value) = try reader.next() { strings[key] = value }
   }
 
-  /// Reads a property list whose values are texts.
   private static func propertyList(
     _ data: Data, path: String
   ) throws(PetrelStringsError) -> [String: String] {
@@ -57,9 +52,7 @@ struct StringsFile {
 private struct StringsReader {
   private let units: [UInt16]
   private let path: String
-  /// The index of the next code unit.
   private var position = 0
-  /// The present line, from 1.
   private var line = 1
 
   init(_ text: String, path: String) {
@@ -83,13 +76,11 @@ private struct StringsReader {
     return (key, value)
   }
 
-  /// Creates an error at a line; without `line`, at the present line.
   private func mistake(_ rule: String, at line: Int? = nil) -> PetrelStringsError {
     PetrelStringsError(path: path, line: line ?? self.line, rule: rule)
   }
 
-  /// Returns the code unit `offset` places after the next one, without consuming it; `nil` beyond
-  /// the end.
+  /// Returns the code unit `offset` places after the next one, without consuming it.
   private func peek(_ offset: Int = 0) -> UInt16? {
     position + offset < units.count ? units[position + offset] : nil
   }
@@ -103,15 +94,12 @@ private struct StringsReader {
   }
 
   /// Consumes the next code unit if it is `character`, which must not be a line break.
-  ///
-  /// - Returns: whether the code unit was consumed.
   private mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard peek() == UInt16(ascii: character) else { return false }
     position += 1
     return true
   }
 
-  /// Skips white space and comments.
   private mutating func skipBlanks() throws(PetrelStringsError) {
     while let unit = peek() {
       switch unit {
@@ -124,7 +112,6 @@ private struct StringsReader {
     }
   }
 
-  /// Skips a comment that begins with `/*`.
   private mutating func skipComment() throws(PetrelStringsError) {
     let start = line
     position += 2
@@ -145,14 +132,12 @@ private struct StringsReader {
     return String(decoding: units[start..<position], as: UTF16.self)
   }
 
-  /// Whether the code unit may be in a word without quotes.
   private static func isWordUnit(_ unit: UInt16) -> Bool {
     guard let scalar = Unicode.Scalar(unit), scalar.isASCII else { return false }
     return Character(scalar).isLetter || Character(scalar).isNumber
       || "_$/:.-".contains(Character(scalar))
   }
 
-  /// Reads a text in quotes.
   private mutating func quoted() throws(PetrelStringsError) -> String {
     let start = line
     let quote = advance()
@@ -187,8 +172,7 @@ private struct StringsReader {
     }
   }
 
-  /// Reads one to `count` digits and returns their number; throws an error with `rule` when there
-  /// is no digit.
+  /// Reads one to `count` digits. Throws an error with `rule` when there is no digit.
   private mutating func digits(
     _ count: Int, radix: Int, _ rule: String
   ) throws(PetrelStringsError) -> UInt16 {
