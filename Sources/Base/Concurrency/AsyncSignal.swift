@@ -9,7 +9,6 @@ package final class AsyncSignal: Sendable {
   /// The state under the lock.
   private struct State {
     var isSignalled = false
-    /// The waiting task; `nil` if none waits.
     var waiter: CheckedContinuation<Void, Never>?
   }
 
@@ -17,7 +16,6 @@ package final class AsyncSignal: Sendable {
 
   package init() {}
 
-  /// Whether a task waits.
   package var isAwaited: Bool { state.withLock { $0.waiter != nil } }
 
   /// Wakes the waiting task, or keeps the signal.
@@ -33,7 +31,6 @@ package final class AsyncSignal: Sendable {
     waiter?.resume()
   }
 
-  /// Drops a kept signal.
   package func clear() { state.withLock { $0.isSignalled = false } }
 
   /// Returns after the next signal, or at once if one is kept. A cancellation of the task does not end

@@ -17,7 +17,6 @@ package final class BackgroundJob: Sendable {
     /// The time at which the last run ended, also one that failed.
     package var lastRun: Date?
     package var lastFailure: Date?
-    /// The text of the last failure; nil without one.
     package var failure: String?
   }
 
@@ -54,10 +53,8 @@ package final class BackgroundJob: Sendable {
     }
   }
 
-  /// Records a run that went well.
   package func succeed() { end(nil) }
 
-  /// Records a run that failed.
   package func fail(_ error: any Error) { end("\(error)") }
 
   private func end(_ failure: String?) {

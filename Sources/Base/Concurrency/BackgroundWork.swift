@@ -33,7 +33,6 @@ package final class BackgroundWork: Sendable {
     self.entries = entries
   }
 
-  /// The jobs in the order of the list.
   package var jobs: [BackgroundJob] { entries.map(\.job) }
 
   /// Starts all jobs. A second call changes nothing.
@@ -44,7 +43,6 @@ package final class BackgroundWork: Sendable {
     for entry in entries { entry.start(executor) }
   }
 
-  /// Stops all jobs, one after the other.
   package func stop() async {
     for entry in entries.reversed() { await entry.stop() }
   }

@@ -47,8 +47,7 @@ public enum KillPoint: String, CaseIterable, Sendable {
   }
 
   #if KILL_POINTS
-  /// The point that the environment names, and the pass at which it kills the process (the first,
-  /// if the number is missing). `nil` if the environment names no point.
+  /// The point and the pass in the environment; the first pass if the number is missing.
   private static let chosen: (point: KillPoint, passes: Int)? = {
     guard let text = ProcessInfo.processInfo.environment["KILL_POINT"] else { return nil }
     let words = text.split(separator: ":", maxSplits: 1)
@@ -56,11 +55,9 @@ public enum KillPoint: String, CaseIterable, Sendable {
     return (point, words.count > 1 ? Int(words[1]) ?? 1 : 1)
   }()
 
-  /// The number of passes of the chosen point so far.
   private static let passed = Atomic<Int>(0)
 
-  /// Counts a pass if this point is the chosen one, and kills the process when the chosen number of
-  /// passes is reached.
+  /// Counts a pass of the chosen point, and kills the process at the chosen number of passes.
   @usableFromInline
   func count() {
     guard let chosen = Self.chosen, chosen.point == self,

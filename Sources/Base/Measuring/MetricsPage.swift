@@ -91,7 +91,6 @@ public struct MetricsPage: Sendable {
     self.histogram(name, help, [([], histogram)])
   }
 
-  /// Writes a metric with its samples.
   private mutating func write(
     _ name: String, _ help: String, _ type: String, _ samples: [Sample]
   ) {
@@ -100,12 +99,10 @@ public struct MetricsPage: Sendable {
     for sample in samples { line(name, sample.labels, sample.value) }
   }
 
-  /// Writes the two lines that describe a metric.
   private mutating func begin(_ name: String, _ help: String, _ type: String) {
     text += "# HELP \(name) \(Self.escaped(help, quote: false))\n# TYPE \(name) \(type)\n"
   }
 
-  /// Writes one sample.
   private mutating func line(
     _ name: String, _ labels: [(name: String, value: String)], _ value: Double
   ) {
@@ -117,8 +114,7 @@ public struct MetricsPage: Sendable {
     text += " " + Self.number(value) + "\n"
   }
 
-  /// Returns the text with a backslash before each backslash and quote, and with `\n` for each line
-  /// break. `quote` says whether quotes are escaped; they are in values of labels only.
+  /// Escapes backslashes, line breaks and, in values of labels (`quote`), quotes.
   private static func escaped(_ text: String, quote: Bool) -> String {
     guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x0A || $0 == 0x22 }) else { return text }
     var escaped = ""
@@ -133,7 +129,6 @@ public struct MetricsPage: Sendable {
     return escaped
   }
 
-  /// Returns a number in the notation of Prometheus.
   private static func number(_ value: Double) -> String {
     if value.isNaN { return "NaN" }
     if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
