@@ -7,24 +7,15 @@ package struct FIFO<Element> {
   /// The index of the first element in `elements`. All entries before it are `nil`.
   private var head = 0
 
-  /// Creates an empty queue.
   package init() {}
 
-  /// The number of elements in the queue.
   package var count: Int { elements.count - head }
-  /// Whether the queue has no elements.
   package var isEmpty: Bool { count == 0 }
 
-  /// Adds an element at the end.
-  ///
-  /// - Complexity: O(1) on average.
   package mutating func append(_ element: Element) {
     elements.append(element)
   }
 
-  /// Adds the elements of a sequence at the end, in their order.
-  ///
-  /// - Complexity: O(*m*) on average, where *m* is the number of added elements.
   package mutating func append(contentsOf new: some Sequence<Element>) {
     for element in new { elements.append(element) }
   }
@@ -47,9 +38,7 @@ package struct FIFO<Element> {
     return element
   }
 
-  /// Empties the queue and frees its memory.
-  ///
-  /// - Returns: the elements that were in the queue, in their order.
+  /// Empties the queue, frees its memory and returns the elements in their order.
   package mutating func removeAll() -> [Element] {
     defer { self = FIFO() }
     return elements[head...].compactMap(\.self)

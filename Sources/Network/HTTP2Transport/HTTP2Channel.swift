@@ -39,7 +39,6 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
   private let delegate: any HTTP2ChannelDelegate
   /// The TLS connection, which owns the socket; `nil` after the close.
   private var stream: TLSStream?
-  /// The token of the registration at the loop (``EventLoop/register(_:_:_:)``).
   private var token: UInt64 = 0
   /// The events that the loop reports at present. It has `.writable` only while the socket takes no
   /// more bytes.
@@ -47,8 +46,7 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
   private var phase = Phase.handshaking
   /// Whether ``stall()`` stopped the channel. The descriptor is then not registered at the loop.
   private var isStalled = false
-  /// Whether a call of ``HTTP2Session/receive(_:)`` or ``HTTP2Session/send()`` is running, within
-  /// which the session calls its delegate.
+  /// Whether a call is running within which the session calls its delegate.
   private(set) var isWithinSession = false
 
   /// The bytes of frames that the session produced. The bytes before `outputOffset` are already
@@ -58,13 +56,9 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
 
   /// The number of bytes to collect before a write, so that many small frames cost one system call.
   private static let outputTarget = 65536
-  /// The greatest number of reads in a row. After these reads the loop serves its other
-  /// descriptors.
+  /// The greatest number of reads before the loop serves its other descriptors.
   private static let readsPerRound = 8
 
-  /// Creates the channel with its session. It does nothing before ``start()``.
-  ///
-  /// - Throws: ``HTTP2Error/Code/systemFailure`` when nghttp2 has no memory.
   init(
     loop: EventLoop, stream: TLSStream, role: HTTP2Session.Role,
     delegate: any HTTP2ChannelDelegate
@@ -76,11 +70,9 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     output.reserveCapacity(Self.outputTarget + 16384)
   }
 
-  /// The peer's certificate (``TLSStream/peerCertificate``); `nil` after the close.
   var peerCertificate: TLSPeerCertificate? { stream?.peerCertificate }
 
-  /// Registers the socket at the loop and begins the TLS handshake. Call it once, on the loop's
-  /// thread.
+  /// Begins the TLS handshake. Call this method once, on the loop's thread.
   func start() {
     guard let stream else { return }
     token = loop.register(stream.descriptor, interest, self)
@@ -118,10 +110,7 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// Closes the socket and calls ``HTTP2ChannelDelegate/channelClosed(_:)``. A second call does
-  /// nothing.
-  ///
-  /// Without an error, the channel first sends the closure alert of TLS.
+  /// Closes the socket. Without an error, the channel first sends the closure alert of TLS.
   func close(_ error: HTTP2Error?) {
     guard let stream, phase != .closed else { return }
     phase = .closed
@@ -140,7 +129,6 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     loop.unregister(stream.descriptor, token: token)
   }
 
-  /// Reads and writes again after ``stall()``.
   func resume() {
     guard let stream, isStalled else { return }
     isStalled = false
@@ -164,11 +152,7 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// Reads bytes from the socket, with at most ``readsPerRound`` reads, and passes them to the
-  /// session.
-  ///
-  /// - Throws: ``HTTP2Error/Code/connectionLost`` when the peer ended the connection; also the
-  ///   errors of ``HTTP2Session/receive(_:)`` and ``TLSStream/read(into:)``.
+  /// Passes the bytes of at most ``readsPerRound`` reads to the session.
   private func receive(from stream: TLSStream) throws(HTTP2Error) {
     var received = 0
     defer { if phase == .open { delegate.channelReceived(received) } }
@@ -187,10 +171,7 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// Writes frames until the session has no more or the socket accepts no more.
-  ///
-  /// - Returns: `true` if bytes are left because the socket accepts no more for now; `false` if all
-  ///   are written.
+  /// Writes frames. Returns `true` if bytes are left because the socket accepts no more for now.
   private func send(to stream: TLSStream) throws(HTTP2Error) -> Bool {
     while true {
       if outputOffset == output.count {
@@ -223,7 +204,6 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     close(isOrderly ? session.violation : error)
   }
 
-  /// Sets the events that the loop reports. It makes a system call only if the events change.
   private func setInterest(_ newInterest: Readiness) {
     guard let stream, newInterest != interest else { return }
     interest = newInterest

@@ -63,12 +63,6 @@ public struct HTTP2Error: Error, Sendable, Hashable, CustomStringConvertible {
   public var peerCode: HTTP2ErrorCode?
 
   /// Creates an error.
-  ///
-  /// - Parameters:
-  ///   - code: the kind of failure.
-  ///   - reason: the description of the failure.
-  ///   - isSafeToRepeat: whether the peer certainly did not process the request.
-  ///   - peerCode: the code that the peer sent, if any.
   public init(
     _ code: Code, _ reason: String, isSafeToRepeat: Bool = true, peerCode: HTTP2ErrorCode? = nil
   ) {
@@ -80,7 +74,6 @@ public struct HTTP2Error: Error, Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { reason }
 
-  /// Returns the error of a request that comes while `limit` requests are waiting.
   static func queueFull(limit: Int) -> HTTP2Error {
     HTTP2Error(.queueFull, "\(limit) requests are waiting, which is the limit")
   }

@@ -15,7 +15,6 @@ public struct HTTP2Headers: Sendable, Hashable {
   struct Field: Sendable, Hashable {
     /// The offset after the last byte of the name. The value begins there.
     var nameEnd: Int32
-    /// The offset after the last byte of the value.
     var valueEnd: Int32
     /// Whether HPACK, the field compression of HTTP/2, may put the field into its table. A repeated
     /// field in the table costs one or two bytes.
@@ -24,7 +23,6 @@ public struct HTTP2Headers: Sendable, Hashable {
 
   /// The UTF-8 bytes of all names and values, one after the other.
   private(set) var bytes: [UInt8] = []
-  /// The places of the fields, in their order.
   private(set) var fields: [Field] = []
 
   /// Creates an empty list.
@@ -49,11 +47,7 @@ public struct HTTP2Headers: Sendable, Hashable {
   /// Adds a field at the end. `write` appends the value directly to the buffer of the list, so the
   /// value needs no string of its own.
   ///
-  /// - Parameters:
-  ///   - name: the name, in lower case.
-  ///   - indexed: whether the field compression (HPACK) may put the field into its table.
-  ///   - write: appends the bytes of the value. It must not change the bytes that are already in
-  ///     the buffer.
+  /// - Parameter write: appends the bytes of the value. It must not change the bytes before them.
   public mutating func append(
     _ name: StaticString, indexed: Bool = true, _ write: (inout [UInt8]) -> Void
   ) {
@@ -76,7 +70,6 @@ public struct HTTP2Headers: Sendable, Hashable {
     }
   }
 
-  /// Adds a field that the peer sent.
   mutating func append(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
     bytes.append(contentsOf: name)
     let nameEnd = Int32(bytes.count)
@@ -84,7 +77,6 @@ public struct HTTP2Headers: Sendable, Hashable {
     fields.append(Field(nameEnd: nameEnd, valueEnd: Int32(bytes.count), isIndexed: true))
   }
 
-  /// Reserves memory for `count` fields whose names and values have `byteCount` bytes together.
   mutating func reserve(fields count: Int, bytes byteCount: Int) {
     fields.reserveCapacity(count)
     bytes.reserveCapacity(byteCount)

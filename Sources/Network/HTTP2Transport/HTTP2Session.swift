@@ -31,9 +31,6 @@ final class HTTP2Session {
   /// A buffer for the header fields of one call of nghttp2, kept to save allocations.
   private var fields: [nghttp2_nv] = []
 
-  /// Creates the session. It sends nothing before a frame is submitted.
-  ///
-  /// - Throws: ``HTTP2Error/Code/systemFailure`` when there is no memory.
   init(role: Role, delegate: any HTTP2SessionDelegate) throws(HTTP2Error) {
     self.delegate = delegate
     var option: OpaquePointer?
@@ -58,7 +55,6 @@ final class HTTP2Session {
     nghttp2_session_del(session)
   }
 
-  /// Releases the delegate. The session does not call it any more.
   func detach() {
     delegate = nil
   }
@@ -68,9 +64,6 @@ final class HTTP2Session {
   // MARK: Bytes
 
   /// Processes bytes from the peer. The session calls the delegate for each event in them.
-  ///
-  /// - Throws: ``HTTP2Error/Code/protocolViolation`` when the peer breaks a rule that ends the
-  ///   session.
   func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
     let result = nghttp2_session_mem_recv(
       session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
@@ -84,8 +77,6 @@ final class HTTP2Session {
   /// Returns the next bytes to send, usually one frame; `nil` when there is nothing to send now.
   ///
   /// The bytes are valid until the next call.
-  ///
-  /// - Throws: ``HTTP2Error/Code/systemFailure`` when nghttp2 cannot create a frame.
   func send() throws(HTTP2Error) -> UnsafeBufferPointer<UInt8>? {
     var bytes: UnsafePointer<UInt8>?
     let count = nghttp2_session_mem_send(session, &bytes)
@@ -108,11 +99,8 @@ final class HTTP2Session {
 
   // MARK: Streams
 
-  /// Queues a request on a new stream.
-  ///
-  /// - Parameter slot: the number that the delegate receives with each event of the stream.
-  /// - Returns: the ID of the new stream; `nil` when all stream IDs are used or the session accepts
-  ///   no more requests.
+  /// Queues a request on a new stream and returns the stream's ID. The result is `nil` when all IDs
+  /// are used or the session accepts no more requests.
   func submitRequest(
     scheme: StaticString, authority: [UInt8], _ request: HTTP2Request, slot: Int
   ) -> Int32? {
@@ -141,17 +129,14 @@ final class HTTP2Session {
       submit: { body in nghttp2_submit_response(session, stream, fields, fields.count, body) })
   }
 
-  /// Queues a RST_STREAM, which ends one stream.
   func submitReset(stream: Int32, code: HTTP2ErrorCode) {
     nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
   }
 
-  /// Returns the slot of an open stream; `nil` if the stream is closed or has no slot.
   func slot(of stream: Int32) -> Int? {
     nghttp2_session_get_stream_user_data(session, stream).map { Int(bitPattern: $0) - 1 }
   }
 
-  /// Sets the slot of a stream that the peer opened.
   func setSlot(_ slot: Int, of stream: Int32) {
     nghttp2_session_set_stream_user_data(
       session, stream, UnsafeMutableRawPointer(bitPattern: slot + 1))
@@ -180,15 +165,11 @@ final class HTTP2Session {
     nghttp2_session_consume_connection(session, count)
   }
 
-  /// Queues a PING.
   func submitPing() {
     nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
   }
 
-  /// Queues a GOAWAY.
-  ///
-  /// - Parameter lastStream: the highest stream that this end processes; `nil` for the last stream
-  ///   that reached the delegate.
+  /// Queues a GOAWAY. Without `lastStream`, it names the last stream that reached the delegate.
   func submitGoAway(lastStream: Int32?, code: HTTP2ErrorCode, debugData: [UInt8]) {
     hasSubmittedEnd = true
     let last = lastStream ?? nghttp2_session_get_last_proc_stream_id(session)
@@ -212,8 +193,6 @@ final class HTTP2Session {
       isSafeToRepeat: false)
   }
 
-  /// The number of streams that the peer allows this end to have open at a time
-  /// (SETTINGS_MAX_CONCURRENT_STREAMS).
   var peerMaximumConcurrentStreams: UInt32 {
     nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
   }
@@ -228,8 +207,6 @@ final class HTTP2Session {
   ///
   /// The entries of ``fields`` point into the bytes of `headers` and are valid until `submit`
   /// returns. `submit` gets the source of the body; `nil` if there is no body.
-  ///
-  /// - Returns: the result of `submit`.
   private func withFields(
     _ headers: HTTP2Headers, slot: Int, hasBody: Bool, prepare: () -> Void = {},
     submit: (UnsafePointer<nghttp2_data_provider>?) -> Int32
@@ -270,7 +247,6 @@ final class HTTP2Session {
         namelen: name.count, valuelen: value.count, flags: UInt8(flags.rawValue)))
   }
 
-  /// The description of an error code of nghttp2.
   private static func text(_ code: Int32) -> String {
     String(cString: nghttp2_strerror(code))
   }

@@ -128,7 +128,6 @@ enum HTTP2SessionCallbacks {
   private static let endOfStream = UInt8(NGHTTP2_FLAG_END_STREAM.rawValue)
   private static let acknowledgement = UInt8(NGHTTP2_FLAG_ACK.rawValue)
 
-  /// Returns the session in the user data of a callback.
   private static func session(_ userData: UnsafeMutableRawPointer?) -> HTTP2Session? {
     userData.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
   }

@@ -8,10 +8,7 @@ struct OutgoingBody {
     self.bytes = bytes
   }
 
-  /// Copies the next bytes into `buffer`.
-  ///
-  /// - Returns: `count`: the number of copied bytes. `isEnd`: whether the body ends with these
-  ///   bytes.
+  /// Copies the next bytes into `buffer`. `isEnd` says whether the body ends with them.
   mutating func read(
     into buffer: UnsafeMutableBufferPointer<UInt8>
   ) -> (count: Int, isEnd: Bool) {

@@ -8,14 +8,9 @@ struct StreamSlots<Element> {
   /// The slots of removed elements. The next insertion uses the last slot of this list.
   private var free: [Int] = []
 
-  /// The number of elements.
   var count: Int { elements.count - free.count }
 
-  /// Adds an element.
-  ///
-  /// - Returns: the element's slot: the slot that was freed last, or a new slot at the end if none
-  ///   is free.
-  /// - Complexity: O(1) on average.
+  /// Adds an element at the slot that was freed last, or at a new one, and returns the slot.
   mutating func insert(_ element: Element) -> Int {
     guard let slot = free.popLast() else {
       elements.append(element)
@@ -25,24 +20,19 @@ struct StreamSlots<Element> {
     return slot
   }
 
-  /// Removes the element of a slot, frees the slot and returns the element; returns `nil` if the
-  /// slot is empty. The slot must come from ``insert(_:)``.
+  /// Frees a slot, which must come from ``insert(_:)``, and returns its element.
   mutating func remove(_ slot: Int) -> Element? {
     guard let element = elements[slot].take() else { return nil }
     free.append(slot)
     return element
   }
 
-  /// Empties the table and returns its elements in the order of their slots.
   mutating func removeAll() -> [Element] {
     defer { self = StreamSlots() }
     return elements.compactMap(\.self)
   }
 
-  /// All elements with their slots.
-  ///
-  /// - Complexity: O(*n*), where *n* is the greatest number of elements that the table had at one
-  ///   time.
+  /// All elements with their slots, in O(*n*) for the greatest number of elements so far.
   var entries: [(slot: Int, element: Element)] {
     elements.enumerated().compactMap { slot, element in element.map { (slot, $0) } }
   }

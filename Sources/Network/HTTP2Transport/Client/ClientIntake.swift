@@ -13,23 +13,19 @@ struct PendingRequest {
 final class ClientIntake: Sendable {
   /// The result of adding a request.
   enum Entry {
-    /// The queue has the request. The caller must call ``ClientIntake/collect()`` on the loop's
-    /// thread.
+    /// The caller must call ``ClientIntake/collect()`` on the loop's thread.
     case wake
     /// The queue has the request. The call of ``ClientIntake/collect()`` is already scheduled.
     case taken
-    /// The queue did not accept the request.
     case rejected(HTTP2Error)
   }
 
   /// The state behind the lock.
   private struct State {
-    /// The requests since the last collection.
     var incoming: [PendingRequest] = []
     var isCollectionScheduled = false
     /// The error for all later requests; `nil` while the connection accepts requests.
     var rejection: HTTP2Error?
-    /// The load as the loop reported it last.
     var load = HTTP2ClientConnection.Load()
   }
 
@@ -49,8 +45,7 @@ final class ClientIntake: Sendable {
     }
   }
 
-  /// Adds a request, unless the connection accepts no more requests or `maximumWaiting` requests
-  /// wait.
+  /// Adds a request unless the connection rejects requests or `maximumWaiting` requests wait.
   func enter(_ request: PendingRequest) -> Entry {
     state.withLock { state in
       if let rejection = state.rejection { return .rejected(rejection) }
@@ -63,8 +58,7 @@ final class ClientIntake: Sendable {
     }
   }
 
-  /// Removes and returns the requests that came since the last call. In ``load`` they still count
-  /// as waiting.
+  /// Takes the requests since the last call. In ``load`` they still count as waiting.
   func collect() -> [PendingRequest] {
     state.withLock { state in
       defer { state.incoming = [] }
@@ -74,9 +68,7 @@ final class ClientIntake: Sendable {
     }
   }
 
-  /// Makes ``enter(_:)`` reject all later requests with `error`.
-  ///
-  /// - Returns: the requests that the loop has not collected. The caller completes them.
+  /// Makes ``enter(_:)`` reject all later requests. The caller completes the returned ones.
   func close(_ error: HTTP2Error) -> [PendingRequest] {
     state.withLock { state in
       defer { state.incoming = [] }
@@ -85,7 +77,6 @@ final class ClientIntake: Sendable {
     }
   }
 
-  /// Records the present numbers of the loop, for ``load``.
   func update(waiting: Int, openStreams: Int, maximumStreams: Int) {
     state.withLock { state in
       state.load.waiting = waiting

@@ -6,22 +6,17 @@ struct ClientStream {
   let began: Int64
   /// The ID of the stream; `nil` before nghttp2, the C library for HTTP/2, has assigned one.
   var number: Int32?
-  /// Whether the header fields were handed out for sending, so that the peer may have received the
-  /// request.
+  /// Whether the header fields were handed out, so that the peer may have received the request.
   var isSent = false
-  /// Whether the answer is complete.
   var isAnswered = false
   var response = HTTP2Response(status: 0)
-  /// The size of all header fields so far in bytes, including those of interim answers (status
-  /// 1xx).
+  /// The bytes of all header fields so far, including those of interim answers (1xx).
   private var headerBytes = 0
-  /// The error for which this end cancelled the stream; `nil` if this end did not cancel the
-  /// stream.
+  /// The error for which this end cancelled the stream.
   var failure: HTTP2Error?
   /// Whether the completion was called before the end of the stream.
   var isFinished = false
 
-  /// Creates the stream of a request that has no answer yet.
   init(_ pending: PendingRequest, began: Int64) {
     body = OutgoingBody(pending.request.body)
     completion = pending.completion

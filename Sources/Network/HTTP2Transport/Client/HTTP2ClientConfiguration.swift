@@ -49,14 +49,12 @@ public struct HTTP2ClientConfiguration: Sendable, Hashable {
     self.trust = trust
   }
 
-  /// The `:authority` of requests (RFC 3986 section 3.2): the host, and the port unless the port is
-  /// 443.
+  /// The `:authority` of requests (RFC 3986 section 3.2), without the port if it is 443.
   var authority: String {
     let name = host.contains(":") ? "[\(host)]" : host
     return port == 443 ? name : "\(name):\(port)"
   }
 
-  /// The time limits for ``KeepAlive``.
   var keepAliveIntervals: KeepAlive.Intervals {
     KeepAlive.Intervals(
       whileBusy: pingAfterBusySilence, whileIdle: pingAfterIdleSilence, timeout: pingTimeout)

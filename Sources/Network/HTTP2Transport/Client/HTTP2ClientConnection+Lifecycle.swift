@@ -3,7 +3,6 @@ import Foundation
 
 /// The life of a connection, from connecting to closed. This code runs on the loop's thread only.
 extension HTTP2ClientConnection: HTTP2ChannelDelegate {
-  /// Begins to connect to the server, or to the proxy if there is one. A second call does nothing.
   func connect() {
     guard case .idle = phase else { return }
     expectStreams(or: "the server did not open an HTTP/2 connection in time")
@@ -27,15 +26,13 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     connector.start()
   }
 
-  /// Sets the timer that ends the connection with `reason`. ``setMaximumStreams(_:)`` cancels the
-  /// timer when the peer's settings come.
+  /// Sets the timer that ``setMaximumStreams(_:)`` cancels when the peer's settings come.
   private func expectStreams(or reason: String) {
     connectTimer = loop.schedule(after: configuration.connectTimeout) { [weak self] in
       self?.end(HTTP2Error(.timedOut, reason))
     }
   }
 
-  /// Asks the proxy for a tunnel to the server.
   private func openTunnel(_ descriptor: Int32, through proxy: HTTPProxy) {
     let tunnel = ProxyTunnel(
       loop: loop, proxy: proxy, descriptor: descriptor, host: configuration.host,
@@ -50,7 +47,6 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     tunnel.start()
   }
 
-  /// Begins TLS and HTTP/2 on a socket that leads to the server.
   private func openChannel(_ descriptor: Int32) {
     do throws(HTTP2Error) {
       let stream = try TLSStream(client: tls, descriptor: descriptor, host: configuration.host)
@@ -70,8 +66,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     ])
   }
 
-  /// Counts the received bytes, and ends the connection if the peer sends too many useless bytes
-  /// (``InputAllowance``).
+  /// Ends the connection if the peer sends too many useless bytes (``InputAllowance``).
   func channelReceived(_ count: Int) {
     keepAlive.received(at: loop.now)
     allowance.received(count)
@@ -119,7 +114,6 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     onEvent(.goingAway(lastStream: lastStream, code: code, debugData: debugData))
   }
 
-  /// Accepts no more requests, and ends the connection after all requests are answered.
   func endWhenAnswered() {
     guard ending == nil else { return }
     switch phase {
@@ -135,8 +129,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     }
   }
 
-  /// Closes the connection from this side. Do not call this method from within the session's
-  /// callbacks.
+  /// Closes the connection. Do not call this method from within the session's callbacks.
   func end(_ error: HTTP2Error?) {
     switch phase {
     case .closed:
@@ -170,7 +163,6 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     onEvent(.closed(error))
   }
 
-  /// The channel, from the set-up of TLS and HTTP/2 until the close; otherwise `nil`.
   var channel: HTTP2Channel? {
     switch phase {
     case .settingUp(let channel), .open(let channel): channel
@@ -184,8 +176,6 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
 
   // MARK: Keep-alive
 
-  /// Sends a PING or closes the connection if ``KeepAlive`` says so. Sets a timer for the next
-  /// check.
   func checkKeepAlive() {
     guard case .open(let channel) = phase else { return }
     if let keepAliveTimer { loop.cancel(keepAliveTimer) }

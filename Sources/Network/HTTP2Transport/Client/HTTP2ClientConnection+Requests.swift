@@ -5,8 +5,7 @@ extension HTTP2ClientConnection {
   /// The size of a frame's header in bytes (RFC 9113 section 4.1).
   private static let frameHeaderBytes = 9
 
-  /// Queues a request that comes from the loop's own thread. The request does not go through
-  /// ``ClientIntake``, so this needs no lock.
+  /// Queues a request from the loop's own thread, which needs no lock.
   func take(_ pending: PendingRequest) {
     if let ending { return pending.completion(.failure(ending.forRequest(safeToRepeat: true))) }
     guard waiting.count < configuration.maximumWaitingRequests else {
@@ -30,14 +29,12 @@ extension HTTP2ClientConnection {
     }
   }
 
-  /// Moves the requests of other threads to the loop's queue, and sends as many as the peer allows.
   func collect() {
     waiting.append(contentsOf: intake.collect())
     submitWaiting()
     channel?.flush()
   }
 
-  /// Opens streams for as many waiting requests as the peer allows.
   func submitWaiting() {
     // The connection may be broken. The client could not know whether the peer received a request
     // that it sends now. So requests wait for the answer to the PING.
@@ -69,7 +66,6 @@ extension HTTP2ClientConnection {
     if ending != nil, streams.count == 0, waiting.isEmpty { channel.session.terminate(.noError) }
   }
 
-  /// Fails all waiting requests as safe to repeat, and rejects later ones.
   func refuseWaiting(_ error: HTTP2Error) {
     if ending == nil { ending = error }
     let error = error.forRequest(safeToRepeat: true)
@@ -79,7 +75,6 @@ extension HTTP2ClientConnection {
     for pending in refused { pending.completion(.failure(error)) }
   }
 
-  /// Reports the numbers of requests and streams to the intake, where any thread can read them.
   func updateLoad() {
     intake.update(
       waiting: waiting.count, openStreams: streams.count, maximumStreams: maximumStreams)
@@ -99,8 +94,7 @@ extension HTTP2ClientConnection {
     allowance.used(count)
   }
 
-  /// Cancels a request whose answer is too large. `limit` is the exceeded limit as text, for the
-  /// error.
+  /// Cancels a request whose answer is too large. `limit` is a text for the error.
   private func breakOff(_ slot: Int, _ limit: String) {
     streams[slot]?.failure = HTTP2Error(
       .answerTooLarge, "the answer is larger than the limit of \(limit)", isSafeToRepeat: false)
@@ -139,8 +133,6 @@ extension HTTP2ClientConnection {
     closed.completion(outcome(of: closed, stream: stream, code: code))
   }
 
-  /// Returns the result of a stream that has ended: the answer, or the error that says whether the
-  /// request is safe to repeat.
   private func outcome(
     of closed: ClientStream, stream: Int32, code: HTTP2ErrorCode
   ) -> Result<HTTP2Response, HTTP2Error> {

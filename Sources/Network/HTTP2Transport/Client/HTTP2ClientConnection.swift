@@ -76,7 +76,6 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
   var phase = Phase.idle
   /// The requests that the loop has collected and that wait for a stream.
   var waiting = FIFO<PendingRequest>()
-  /// Whether a task that sends the waiting requests is queued on the loop.
   var isCollectionScheduled = false
   var streams = StreamSlots<ClientStream>()
   var keepAlive: KeepAlive
@@ -84,13 +83,11 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
   var connectTimer: ScheduledTimer?
   var keepAliveTimer: ScheduledTimer?
   var overdueTimer: ScheduledTimer?
-  /// The error for later requests while the connection is ending; `nil` while the connection
-  /// accepts requests.
+  /// The error for later requests while the connection is ending.
   var ending: HTTP2Error?
   /// The lowest `lastStream` of all GOAWAY frames of the peer; `Int32.max` before the first one.
   var lastStreamOfPeer = Int32.max
-  /// The limit of concurrent streams: the lower of the peer's limit and the configuration's; 0
-  /// before the connection is open.
+  /// The lower of the peer's limit and the configuration's; 0 before the connection is open.
   var maximumStreams = 0
 
   /// Creates a connection that is not started.

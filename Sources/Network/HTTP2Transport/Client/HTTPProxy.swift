@@ -68,7 +68,6 @@ public struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
   /// Host and port, without the credentials.
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Returns the bytes of the request that asks the proxy for a tunnel to `host`.
   func request(host: String, port: Int) -> [UInt8] {
     let target = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     var text = "CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n"

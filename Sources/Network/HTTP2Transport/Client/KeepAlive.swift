@@ -16,9 +16,7 @@ struct KeepAlive {
 
   /// The work that a connection has to do now.
   enum Action: Equatable {
-    /// Nothing is due before this time.
     case wait(until: Int64)
-    /// Send a PING now.
     case ping
     /// The peer did not answer in time: close the connection.
     case giveUp
@@ -37,14 +35,12 @@ struct KeepAlive {
     lastSign = now
   }
 
-  /// Records bytes from the peer.
   mutating func received(at now: Int64) {
     lastSign = now
     askedAt = nil
     isSuspect = false
   }
 
-  /// Whether the peer has sent nothing after `time`.
   func hasBeenSilent(since time: Int64) -> Bool { lastSign <= time }
 
   /// Records an overdue answer. The next ``check(at:isBusy:)`` sends a PING.
@@ -54,8 +50,6 @@ struct KeepAlive {
 
   /// Returns the work that is due now. When the result is ``Action/ping``, the caller must send the
   /// PING: its time limit begins now.
-  ///
-  /// - Parameter isBusy: whether requests are open.
   mutating func check(at now: Int64, isBusy: Bool) -> Action {
     if let askedAt {
       let end = askedAt + intervals.timeout.nanoseconds

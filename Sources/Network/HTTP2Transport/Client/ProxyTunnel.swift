@@ -10,9 +10,7 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
   private let proxy: HTTPProxy
   private var descriptor: Int32
   private var completion: ((Result<Int32, HTTP2Error>) -> Void)?
-  /// The token of the registration at the loop (``EventLoop/register(_:_:_:)``).
   private var token: UInt64 = 0
-  /// The bytes of the request that are not sent yet.
   private var request: ArraySlice<UInt8>
   private var answer: [UInt8] = []
 
@@ -20,12 +18,8 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
   /// a usual proxy has a few lines.
   private static let greatestAnswer = 16_384
 
-  /// Prepares a tunnel; ``start()`` begins it.
-  ///
-  /// - Parameters:
-  ///   - descriptor: the connected socket. The tunnel owns it until a successful completion.
-  ///   - completion: gets the socket, which now leads to the server, or the error. The completion
-  ///     runs once, on the loop's thread, but not after ``cancel()``.
+  /// Prepares a tunnel, which owns the socket until a successful completion. The completion runs
+  /// once, on the loop's thread, but not after ``cancel()``.
   init(
     loop: EventLoop, proxy: HTTPProxy, descriptor: Int32, host: String, port: Int,
     completion: @escaping (Result<Int32, HTTP2Error>) -> Void
@@ -37,7 +31,6 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
     request = proxy.request(host: host, port: port)[...]
   }
 
-  /// Registers the socket and sends the request when it is writable.
   func start() {
     token = loop.register(descriptor, .writable, self)
   }
@@ -67,11 +60,7 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
     if request.isEmpty { loop.modify(descriptor, .readable, token: token) }
   }
 
-  /// Reads the bytes of the proxy's answer that are in the socket.
-  ///
-  /// - Returns: `true` if the tunnel is open; `false` if the answer is not complete.
-  /// - Throws: ``HTTP2Error/Code/proxyFailed`` for an answer that is not a success, and when the
-  ///   connection breaks or ends.
+  /// Reads the proxy's answer, and returns whether the tunnel is open. Otherwise more must come.
   private func receive() throws(HTTP2Error) -> Bool {
     // A TLS server sends nothing before the client does, so no bytes of the server can follow the
     // proxy's answer.
@@ -104,17 +93,14 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
     return answer.prefix(beginning.count).elementsEqual(beginning.prefix(answer.count))
   }
 
-  /// The length in bytes of the answer's head with its empty line; `nil` if the head is not
-  /// complete.
+  /// The length of the answer's head with its empty line; `nil` if the head is not complete.
   private var headEnd: Int? {
     guard answer.count >= 4 else { return nil }
     return (0...answer.count - 4).first { answer[$0..<$0 + 4].elementsEqual("\r\n\r\n".utf8) }
       .map { $0 + 4 }
   }
 
-  /// Checks the status line of the answer.
-  ///
-  /// - Throws: ``HTTP2Error/Code/proxyFailed`` unless the status is 2xx.
+  /// Checks that the status is 2xx.
   private func checkStatus() throws(HTTP2Error) {
     let line = String(decoding: answer.prefix { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
     let words = line.split(separator: " ", maxSplits: 2)
@@ -144,7 +130,6 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
     completion(result)
   }
 
-  /// Removes the socket from the loop; closes it if the attempt failed.
   private func release(closing: Bool) {
     guard descriptor >= 0 else { return }
     loop.unregister(descriptor, token: token)

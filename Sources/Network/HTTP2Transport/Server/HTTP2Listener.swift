@@ -7,26 +7,21 @@ final class HTTP2Listener: EventHandler, @unchecked Sendable {
   private let loop: EventLoop
   private let descriptor: Int32
   private let onConnection: (Int32) -> Void
-  /// The token of the registration at the loop (``EventLoop/register(_:_:_:)``).
   private var token: UInt64 = 0
   private var isClosed = false
 
-  /// Prepares the socket; ``start()`` begins to accept.
-  ///
-  /// - Parameter onConnection: gets the descriptor of each connection and owns it from then on.
+  /// Prepares the socket. `onConnection` owns each descriptor that it gets.
   init(loop: EventLoop, descriptor: Int32, onConnection: @escaping (Int32) -> Void) {
     self.loop = loop
     self.descriptor = descriptor
     self.onConnection = onConnection
   }
 
-  /// Begins to accept connections.
   func start() {
     token = loop.register(descriptor, .readable, self)
   }
 
-  /// Accepts up to 64 connections. The loop calls this method again if more connections are
-  /// waiting.
+  /// Accepts up to 64 connections. The loop calls again if more are waiting.
   func handle(_ readiness: Readiness) {
     for _ in 0..<64 {
       guard let connection = Socket.accepted(at: descriptor) else {
@@ -37,7 +32,6 @@ final class HTTP2Listener: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// Stops listening and closes the descriptor. A second call does nothing.
   func close() {
     guard !isClosed else { return }
     isClosed = true

@@ -68,22 +68,18 @@ public final class HTTP2Server: @unchecked Sendable {
 
   private var listener: HTTP2Listener?
   private var connections: [HTTP2ConnectionID: HTTP2ServerConnection] = [:]
-  /// The number of the last connection; 0 before the first one.
   private var lastConnection: UInt64 = 0
   /// The limit of open requests for later connections (``setMaximumConcurrentStreams(_:for:)``).
   private var maximumConcurrentStreams: Int
   /// The delay for later connections (``setReadDelay(_:)``).
   private var readDelay: Duration?
-  /// The unusual handshakes of the next connections: one for each connection, in the order of
-  /// ``script(_:)``.
+  /// The unusual handshakes of the next connections, one for each (``script(_:)``).
   private var handshakes = FIFO<Handshake>()
 
   /// Creates a server with a thread of its own. The server accepts no connections before
   /// ``start()``.
   ///
-  /// - Parameters:
-  ///   - onEvent: receives the events, on the server's thread.
-  ///   - handler: receives the requests, on the server's thread.
+  /// The server calls `onEvent` and `handler` on its own thread.
   /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` if the certificate or the key cannot be
   ///   used.
   public init(
@@ -220,8 +216,7 @@ public final class HTTP2Server: @unchecked Sendable {
 
   // MARK: Connections, on the loop's thread
 
-  /// Begins a connection on a new socket. Closes the socket if
-  /// ``HTTP2ServerConfiguration/maximumConnections`` are open or TLS cannot be set up for it.
+  /// Begins a connection. Closes the socket if too many are open or TLS cannot be set up for it.
   private func accept(_ descriptor: Int32) {
     guard connections.count < configuration.maximumConnections,
       // The certificate of a `presenting` handshake may be unusable. The server then closes the
@@ -242,8 +237,7 @@ public final class HTTP2Server: @unchecked Sendable {
     connection.start(stream)
   }
 
-  /// Returns the TLS settings of the next connection. Removes its unusual handshake, if there is
-  /// one, from the list.
+  /// Takes the unusual handshake of the next connection, if there is one, from the list.
   private func contextForNext() throws(HTTP2Error) -> TLSContext {
     switch handshakes.popFirst() {
     case nil: tls
@@ -252,14 +246,12 @@ public final class HTTP2Server: @unchecked Sendable {
     }
   }
 
-  /// Reports a finished handshake.
   func connectionOpened(_ id: HTTP2ConnectionID, certificate: TLSPeerCertificate?) {
     if configuration.clientAuthorityPEM != nil { onEvent(.identified(id, certificate)) }
     shared.withLock { _ = $0.connections.insert(id) }
     onEvent(.opened(id))
   }
 
-  /// Removes a connection from the tables, and reports its end if its handshake had succeeded.
   func connectionClosed(_ id: HTTP2ConnectionID, _ error: HTTP2Error?, wasOpen: Bool) {
     connections[id] = nil
     guard wasOpen else { return }

@@ -39,7 +39,6 @@ public struct HTTP2ServerConfiguration: Sendable, Hashable {
     self.privateKeyPEM = privateKeyPEM
   }
 
-  /// The server's certificate and key as one value.
   var identity: TLSIdentity {
     TLSIdentity(certificateChainPEM: certificateChainPEM, privateKeyPEM: privateKeyPEM)
   }

@@ -11,10 +11,8 @@ final class HTTP2ServerConnection: @unchecked Sendable {
   private struct Stream {
     var headers = HTTP2Headers()
     var body: [UInt8] = []
-    /// The body of the answer; `nil` before there is an answer.
     var answer: OutgoingBody?
-    /// Whether the body of the request is larger than the limit, so that the server answers with
-    /// status 413.
+    /// Whether the request's body is over the limit, so that the server answers with status 413.
     var isTooLarge = false
   }
 
@@ -31,15 +29,12 @@ final class HTTP2ServerConnection: @unchecked Sendable {
   private var maximumConcurrentStreams: Int
   /// See ``HTTP2ServerConfiguration/readDelay``.
   private let readDelay: Duration?
-  /// The number of bytes for which the server has not yet allowed the client further bytes. It is
-  /// used only with a read delay.
+  /// The bytes in place of which the client may not yet send others. Used with a read delay only.
   private var unacknowledged = 0
-  /// Whether the TLS handshake has finished.
   private var isOpen = false
   private let answers = Mutex(Answers())
 
-  /// The window of a connection without a read delay: 4 MiB. A client may send that many bytes
-  /// before the server allows more.
+  /// The window of a connection without a read delay, in bytes.
   private static let connectionWindow: Int32 = 1 << 22
 
   init(
@@ -51,7 +46,6 @@ final class HTTP2ServerConnection: @unchecked Sendable {
     self.readDelay = readDelay
   }
 
-  /// Begins the TLS handshake and starts its time limit.
   func start(_ stream: TLSStream) {
     do throws(HTTP2Error) {
       let channel = try HTTP2Channel(
@@ -97,7 +91,6 @@ final class HTTP2ServerConnection: @unchecked Sendable {
     for (response, stream) in waiting { submit(response, stream: stream) }
   }
 
-  /// Submits an answer to the session, unless the stream is closed or already has an answer.
   private func submit(_ response: HTTP2Response, stream: Int32) {
     guard let channel, let slot = channel.session.slot(of: stream), streams[slot]?.answer == nil
     else { return }

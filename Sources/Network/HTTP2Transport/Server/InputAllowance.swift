@@ -13,23 +13,18 @@ struct InputAllowance: Sendable {
   private static let perSecond: Int64 = 1 << 10
 
   private let began: Int64
-  /// The number of all bytes that came.
   private(set) var total = 0
-  /// The number of bytes that belong to answers.
   private(set) var useful = 0
 
-  /// Starts the count at `now`.
   init(since now: Int64 = 0) {
     began = now
   }
 
-  /// Counts bytes that came, of any kind.
   mutating func received(_ count: Int) { total += count }
 
   /// Counts bytes that belong to an answer. ``received(_:)`` must count the same bytes too.
   mutating func used(_ count: Int) { useful += count }
 
-  /// Whether the server has sent more bytes until `now` than the limit allows.
   func isExceeded(at now: Int64) -> Bool {
     let seconds = (now - began) / 1_000_000_000
     return total > Self.factor * useful + Self.burst + Int(seconds * Self.perSecond)

@@ -133,13 +133,11 @@ public final class EventLoop: @unchecked Sendable {
     return token
   }
 
-  /// Changes the events of a registered descriptor.
   func modify(_ descriptor: Int32, _ interest: Readiness, token: UInt64) {
     control(EPOLL_CTL_MOD, descriptor, token, interest)
   }
 
-  /// Ends the calls to the handler and releases the handler. Call this method before you close the
-  /// descriptor.
+  /// Releases the handler. Call this method before you close the descriptor.
   func unregister(_ descriptor: Int32, token: UInt64) {
     guard handlers.removeValue(forKey: token) != nil else { return }
     control(EPOLL_CTL_DEL, descriptor, token, [])
@@ -199,8 +197,7 @@ public final class EventLoop: @unchecked Sendable {
     for task in tasks { task() }
   }
 
-  /// Returns how long the thread may wait: the milliseconds until the next timer, rounded up; 0 if
-  /// a task is queued; -1 without a timer.
+  /// Returns the milliseconds to wait, rounded up; 0 if a task is queued, -1 without a timer.
   private func timeUntilNextWork() -> Int32 {
     if shared.withLock({ !$0.tasks.isEmpty }) { return 0 }
     guard let deadline = timers.nextDeadline() else { return -1 }
@@ -219,7 +216,6 @@ public final class EventLoop: @unchecked Sendable {
     read(wakeDescriptor, &count, 8)
   }
 
-  /// Returns the time of `CLOCK_MONOTONIC` in nanoseconds.
   private static func readClock() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -6,10 +6,6 @@ import Foundation
 enum Socket {
   /// Returns a socket that has begun to connect. The socket becomes writable when the connection is
   /// made or has failed; ``pendingError(of:)`` is then 0 or the error number.
-  ///
-  /// - Throws: ``HTTP2Error/Code/notConnected`` if the attempt failed at once,
-  ///   ``HTTP2Error/Code/systemFailure`` if no socket can be created, for example because the
-  ///   process has no free descriptor.
   static func connecting(to address: SocketAddress) throws(HTTP2Error) -> Int32 {
     let descriptor = try make(family: address.family)
     let result = address.withPointer { connect(descriptor, $0, $1) }
@@ -24,10 +20,6 @@ enum Socket {
 
   /// Returns a socket that listens on an IP address, with a queue of up to 512 connections that
   /// wait to be accepted.
-  ///
-  /// - Throws: ``HTTP2Error/Code/nameNotResolved`` if `host` is a name,
-  ///   ``HTTP2Error/Code/notListening`` if the address cannot be used,
-  ///   ``HTTP2Error/Code/systemFailure`` if no socket can be created.
   static func listening(host: String, port: Int) throws(HTTP2Error) -> Int32 {
     guard let address = try SocketAddress.resolve(host: host, port: port, isNumeric: true).first
     else { throw HTTP2Error(.notListening, "'\(host)' is not an IP address to listen on") }
@@ -42,8 +34,7 @@ enum Socket {
     return descriptor
   }
 
-  /// Returns the next connection that waits at a listening socket; `nil` if there is none or the
-  /// call failed. `errno` then has the reason.
+  /// Returns the next connection that waits. If the result is `nil`, `errno` has the reason.
   static func accepted(at listener: Int32) -> Int32? {
     let descriptor = accept(listener, nil, nil)
     guard descriptor >= 0 else { return nil }
@@ -61,7 +52,6 @@ enum Socket {
     return value
   }
 
-  /// Creates a non-blocking TCP socket that child processes do not inherit.
   private static func make(family: Int32) throws(HTTP2Error) -> Int32 {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let descriptor = socket(family, kind, 0)

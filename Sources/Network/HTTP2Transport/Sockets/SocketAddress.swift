@@ -12,11 +12,9 @@ struct SocketAddress {
     }
   }
 
-  /// The address family: `AF_INET` or `AF_INET6`.
   var family: Int32 { Int32(storage.ss_family) }
 
-  /// Calls `body` with the address and its length in bytes, as the system calls expect them. The
-  /// pointer is valid during the call.
+  /// Calls `body` with the address and its length. The pointer is valid during the call.
   func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     withUnsafePointer(to: storage) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
@@ -24,10 +22,7 @@ struct SocketAddress {
   }
 
   /// Returns the addresses of a host, in the system's order of preference. The call blocks while
-  /// the system asks a name server.
-  ///
-  /// - Parameter isNumeric: whether `host` must be an IP address, which needs no name server.
-  /// - Throws: ``HTTP2Error/Code/nameNotResolved`` when the host has no address.
+  /// the system asks a name server. With `isNumeric`, the host must be an IP address.
   static func resolve(
     host: String, port: Int, isNumeric: Bool = false
   ) throws(HTTP2Error) -> [SocketAddress] {
@@ -49,13 +44,11 @@ struct SocketAddress {
     }
   }
 
-  /// Whether the text is an IP address and not a name.
   static func isNumeric(_ host: String) -> Bool {
     var buffer = in6_addr()
     return inet_pton(AF_INET, host, &buffer) == 1 || inet_pton(AF_INET6, host, &buffer) == 1
   }
 
-  /// Returns the port that a socket is bound to.
   static func localPort(of descriptor: Int32) -> Int {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

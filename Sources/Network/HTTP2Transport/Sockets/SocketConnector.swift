@@ -17,21 +17,16 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
   /// The function that gets the result; `nil` after the call or after ``cancel()``.
   private var completion: ((Result<Int32, HTTP2Error>) -> Void)?
 
-  /// The addresses that were not tried yet.
   private var addresses: ArraySlice<SocketAddress> = []
   /// The socket of the present try; -1 for none.
   private var descriptor: Int32 = -1
-  /// The token of the registration at the loop (``EventLoop/register(_:_:_:)``).
   private var token: UInt64 = 0
   private var timer: ScheduledTimer?
-  /// The failure of the last address that was tried. The completion gets this error when no address
-  /// is left.
+  /// The failure of the last address that was tried.
   private var lastError: HTTP2Error
 
-  /// Prepares an attempt; ``start()`` begins it.
-  ///
-  /// - Parameter completion: gets the connected socket and owns it from then on, or gets the error.
-  ///   The completion runs once, on the loop's thread, but not after ``cancel()``.
+  /// Prepares an attempt. The completion owns the socket that it gets. It runs once, on the loop's
+  /// thread, but not after ``cancel()``.
   init(
     loop: EventLoop, host: String, port: Int, timeout: Duration,
     completion: @escaping (Result<Int32, HTTP2Error>) -> Void
@@ -44,7 +39,6 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
     lastError = HTTP2Error(.nameNotResolved, "'\(host)' has no address")
   }
 
-  /// Starts the time limit and begins to resolve the name.
   func start() {
     arm(until: deadline) { connector in
       connector.finish(
@@ -70,7 +64,6 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
   private static let resolverQueue = DispatchQueue(
     label: "petrel.http2.resolver", attributes: .concurrent)
 
-  /// Continues on the loop with the result of the name resolution.
   private func resolved(_ result: Result<[SocketAddress], HTTP2Error>) {
     guard completion != nil else { return }
     switch result {
@@ -82,7 +75,6 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// Connects to the next address, or reports the last error when none is left.
   private func tryNext() {
     abandonAttempt()
     guard let address = addresses.popFirst() else {
@@ -120,7 +112,6 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
     finish(.success(connected))
   }
 
-  /// Ends the attempt and calls the completion.
   private func finish(_ result: Result<Int32, HTTP2Error>) {
     abandonAttempt()
     let completion = self.completion
@@ -128,7 +119,6 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
     completion?(result)
   }
 
-  /// Closes the socket of the present try and cancels its timer.
   private func abandonAttempt() {
     if let timer { loop.cancel(timer) }
     timer = nil
@@ -138,8 +128,7 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
     descriptor = -1
   }
 
-  /// Runs `action` at `time`, in nanoseconds of ``EventLoop/now``, unless the attempt has ended
-  /// before.
+  /// Runs `action` at `time`, in nanoseconds of ``EventLoop/now``, unless the attempt has ended.
   private func arm(until time: Int64, _ action: @escaping @Sendable (SocketConnector) -> Void) {
     timer = loop.schedule(after: .nanoseconds(max(time - loop.now, 0))) { [weak self] in
       guard let self, completion != nil else { return }

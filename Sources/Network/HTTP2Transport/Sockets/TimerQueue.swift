@@ -14,13 +14,9 @@ struct TimerQueue {
   /// cancelled.
   private var actions: [UInt64: @Sendable () -> Void] = [:]
 
-  /// The number of actions that will run.
   var count: Int { actions.count }
 
-  /// Returns the deadline of the first action; `nil` if there is none.
-  ///
-  /// - Complexity: O(log *n*) for each cancelled entry before the first action, where *n* is the
-  ///   number of entries in the heap.
+  /// Removes the cancelled entries before the first action, each in O(log *n*).
   mutating func nextDeadline() -> Int64? {
     while let first = heap.first {
       if actions[first.id] != nil { return first.deadline }
@@ -29,23 +25,15 @@ struct TimerQueue {
     return nil
   }
 
-  /// Adds an action.
-  ///
-  /// - Parameters:
-  ///   - id: an ID that no other action of the queue has. Of two actions with the same deadline,
-  ///     the action with the lower ID runs first.
-  ///   - deadline: nanoseconds of a monotonic clock.
-  /// - Complexity: O(log *n*), where *n* is the number of entries in the heap.
+  /// Adds an action. Of two actions with the same deadline, the one with the lower ID runs first.
+  /// The deadline is in nanoseconds of a monotonic clock.
   mutating func insert(id: UInt64, deadline: Int64, action: @escaping @Sendable () -> Void) {
     actions[id] = action
     heap.append(Entry(deadline: deadline, id: id))
     siftUp(heap.count - 1)
   }
 
-  /// Cancels an action; does nothing for an unknown ID.
-  ///
-  /// - Complexity: O(1) on average. The heap is rebuilt, in O(*n*) for its *n* entries, when it has
-  ///   more than 64 entries and less than half of them are not cancelled.
+  /// Cancels an action in O(1) on average. The heap is rebuilt when most entries are cancelled.
   mutating func cancel(id: UInt64) {
     guard actions.removeValue(forKey: id) != nil else { return }
     guard heap.count > 64, actions.count < heap.count / 2 else { return }
@@ -53,11 +41,7 @@ struct TimerQueue {
     for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { siftDown(index) }
   }
 
-  /// Removes and returns the first action if its deadline is not after `now`; returns `nil`
-  /// otherwise.
-  ///
-  /// - Complexity: as for ``nextDeadline()``, and O(log *n*) for the removal, where *n* is the
-  ///   number of entries in the heap.
+  /// Removes and returns the first action if its deadline is not after `now`.
   mutating func popDue(at now: Int64) -> (@Sendable () -> Void)? {
     guard let deadline = nextDeadline(), deadline <= now else { return nil }
     let first = heap[0]
@@ -65,7 +49,6 @@ struct TimerQueue {
     return actions.removeValue(forKey: first.id)
   }
 
-  /// Removes the root of the heap.
   private mutating func removeFirst() {
     heap.swapAt(0, heap.count - 1)
     heap.removeLast()
@@ -96,8 +79,7 @@ struct TimerQueue {
     }
   }
 
-  /// Whether the entry at `left` runs before the one at `right`. Timers with the same deadline run
-  /// in the order of their creation.
+  /// Timers with the same deadline run in the order of their creation.
   private func isBefore(_ left: Int, _ right: Int) -> Bool {
     (heap[left].deadline, heap[left].id) < (heap[right].deadline, heap[right].id)
   }

@@ -10,7 +10,6 @@ import Foundation
 /// Unchecked: an `SSL_CTX` is only read after its set-up, and OpenSSL counts its references
 /// atomically.
 final class TLSContext: @unchecked Sendable {
-  /// The `SSL_CTX`, which this object owns.
   let pointer: OpaquePointer
 
   /// The cipher suites for TLS 1.2: a new key for each connection, and authenticated encryption.
@@ -18,7 +17,6 @@ final class TLSContext: @unchecked Sendable {
   /// (RFC 9113 appendix A).
   private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
-  /// Creates a context with the settings that are the same for client and server.
   private init(method: OpaquePointer?) throws(HTTP2Error) {
     guard let pointer = SSL_CTX_new(method) else {
       throw .openSSL(.systemFailure, "TLS could not be set up")
@@ -42,11 +40,6 @@ final class TLSContext: @unchecked Sendable {
   }
 
   /// Creates the context of a client, which verifies the server's certificate.
-  ///
-  /// - Parameters:
-  ///   - trust: the authorities that the client accepts.
-  ///   - identity: the client's own certificate; `nil` for none.
-  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` when a certificate or key cannot be used.
   static func client(
     trust: TLSTrust, identity: TLSIdentity? = nil
   ) throws(HTTP2Error) -> TLSContext {
@@ -72,12 +65,8 @@ final class TLSContext: @unchecked Sendable {
     return context
   }
 
-  /// Creates the context of a server.
-  ///
-  /// - Parameter clientAuthorityPEM: the authority of client certificates; `nil` if the server asks
-  ///   for none. The handshake succeeds also without a valid certificate;
-  ///   ``TLSStream/peerCertificate`` has the result of the check.
-  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` when a certificate or key cannot be used.
+  /// `clientAuthorityPEM` is the authority of client certificates; without it the server asks for
+  /// none. The handshake succeeds also without a valid certificate (``TLSStream/peerCertificate``).
   static func server(
     _ identity: TLSIdentity, clientAuthorityPEM: String? = nil
   ) throws(HTTP2Error) -> TLSContext {
@@ -98,7 +87,6 @@ final class TLSContext: @unchecked Sendable {
     return context
   }
 
-  /// Asks clients for a certificate of this authority, without refusing any client.
   private func askForCertificates(from authorityPEM: String) throws(HTTP2Error) {
     let stream = Self.stream(containing: authorityPEM)
     defer { BIO_free(stream) }
@@ -121,8 +109,7 @@ final class TLSContext: @unchecked Sendable {
     SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
   }
 
-  /// Sets the certificate and the key of this context. `end` names their owner in errors: "client"
-  /// or "server".
+  /// Sets the certificate and the key. `end` names their owner in errors.
   private func use(_ identity: TLSIdentity, of end: String) throws(HTTP2Error) {
     try useCertificates(identity.certificateChainPEM, of: end)
     try usePrivateKey(identity.privateKeyPEM, of: end)

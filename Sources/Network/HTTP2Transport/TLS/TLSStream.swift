@@ -8,8 +8,7 @@ import Foundation
 final class TLSStream {
   /// The result of one step on a non-blocking connection.
   enum Progress {
-    /// The step is done. The number is that of the read or written bytes; 0 for a finished
-    /// handshake.
+    /// The number of read or written bytes; 0 for a finished handshake.
     case done(Int)
     /// The step needs bytes from the peer first: repeat the step when the socket is readable.
     case wantsRead
@@ -23,13 +22,10 @@ final class TLSStream {
   private let ssl: OpaquePointer
   private let isClient: Bool
 
-  /// Creates the client's end. The object owns `descriptor`; if the initializer throws,
-  /// `descriptor` is closed.
+  /// Creates the client's end and owns `descriptor`, which it closes if it throws.
   ///
-  /// - Parameter host: the name or IP address that the server's certificate must be for. The client
-  ///   also sends a name in the handshake as the server name (SNI).
-  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` for an unusable host,
-  ///   ``HTTP2Error/Code/systemFailure`` when OpenSSL cannot create the connection.
+  /// - Parameter host: the name or IP address of the server's certificate. A name is also sent
+  ///   (SNI).
   init(client context: TLSContext, descriptor: Int32, host: String) throws(HTTP2Error) {
     self.descriptor = descriptor
     isClient = true
@@ -46,10 +42,7 @@ final class TLSStream {
     SSL_set_connect_state(ssl)
   }
 
-  /// Creates the server's end. The object owns `descriptor`; if the initializer throws,
-  /// `descriptor` is closed.
-  ///
-  /// - Throws: ``HTTP2Error/Code/systemFailure`` when OpenSSL cannot create the connection.
+  /// Creates the server's end and owns `descriptor`, which it closes if it throws.
   init(server context: TLSContext, descriptor: Int32) throws(HTTP2Error) {
     self.descriptor = descriptor
     isClient = false
@@ -78,10 +71,7 @@ final class TLSStream {
     return ssl
   }
 
-  /// Does the next step of the handshake.
-  ///
-  /// - Throws: ``HTTP2Error/Code/tlsFailed``, also when the peer does not agree on HTTP/2,
-  ///   ``HTTP2Error/Code/certificateRejected`` or ``HTTP2Error/Code/connectionLost``.
+  /// Does the next step. Without agreement on HTTP/2 it throws ``HTTP2Error/Code/tlsFailed``.
   func handshake() throws(HTTP2Error) -> Progress {
     ERR_clear_error()
     let result = SSL_do_handshake(ssl)
@@ -95,21 +85,18 @@ final class TLSStream {
     return .done(0)
   }
 
-  /// Reads bytes, decrypts them and writes them into `buffer`, as many as have come and fit.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Progress {
     ERR_clear_error()
     let count = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
     return count > 0 ? .done(Int(count)) : try progress(count, during: "reading")
   }
 
-  /// Encrypts bytes of `buffer` and writes them to the socket, as many as the socket accepts.
   func write(_ buffer: UnsafeRawBufferPointer) throws(HTTP2Error) -> Progress {
     ERR_clear_error()
     let count = SSL_write(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
     return count > 0 ? .done(Int(count)) : try progress(count, during: "writing")
   }
 
-  /// The certificate that the peer presented in the handshake; `nil` if it presented none.
   var peerCertificate: TLSPeerCertificate? { TLSPeerCertificate(ssl) }
 
   /// Sends the closure alert of TLS, if the socket accepts it at once.
@@ -119,10 +106,7 @@ final class TLSStream {
     ERR_clear_error()
   }
 
-  /// Converts a result of OpenSSL that is not a success. `action` names the step in the error.
-  ///
-  /// - Throws: the error, unless the step can be repeated or the peer ended the connection with the
-  ///   closure alert.
+  /// Converts a result that is not a success, or throws it. `action` names the step in the error.
   private func progress(_ result: Int32, during action: String) throws(HTTP2Error) -> Progress {
     switch SSL_get_error(ssl, result) {
     case SSL_ERROR_WANT_READ: return .wantsRead
@@ -137,7 +121,6 @@ final class TLSStream {
     }
   }
 
-  /// Returns the error for a failure inside TLS.
   private func tlsError(during action: String) -> HTTP2Error {
     let verification = SSL_get_verify_result(ssl)
     if isClient, verification != Int(X509_V_OK) {
