@@ -35,20 +35,12 @@ struct Admission {
   /// The number of entries before `end` without an answer.
   private(set) var overdue = 0
 
-  /// Creates the decision without any requests.
-  ///
-  /// - Parameters:
-  ///   - patience: the time that a request may wait for its handler.
-  ///   - crowd: the number of requests over that time at which the server refuses new ones.
   init(patience: Duration, crowd: Int) {
     self.patience = patience
     self.crowd = crowd
   }
 
-  /// Admits a request, unless the server is overloaded.
-  ///
-  /// - Returns: the number to pass to ``leave(_:)`` with the answer; `nil` when the request is
-  ///   refused.
+  /// Admits a request and returns its number for ``leave(_:)``; `nil` if the server is overloaded.
   mutating func enter(at now: ContinuousClock.Instant) -> Int? {
     let limit = now - patience
     while end < entries.count, entries[end].began < limit {
@@ -61,7 +53,6 @@ struct Admission {
     return forgotten + entries.count - 1
   }
 
-  /// Records that a request has its answer.
   mutating func leave(_ number: Int) {
     let place = number - forgotten
     if place >= start { finish(place) }

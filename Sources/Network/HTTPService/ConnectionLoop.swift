@@ -9,9 +9,6 @@ struct ConnectionLoop: @unchecked Sendable {
   /// property keeps it alive.
   private let context: LoopContext
 
-  /// Starts a thread.
-  ///
-  /// - Throws: ``HTTPServerError/Code/cannotStart`` if the system has no threads or descriptors.
   init(server: HTTPServer) throws(HTTPServerError) {
     let configuration = server.configuration
     context = LoopContext(server: server)
@@ -65,9 +62,7 @@ struct ConnectionLoop: @unchecked Sendable {
     self.daemon = daemon
   }
 
-  /// Takes over an accepted connection.
-  ///
-  /// - Returns: `false` when there is no memory for it; the library has then closed the descriptor.
+  /// Takes over a connection. If it returns `false`, the library has closed the descriptor.
   func add(_ descriptor: Int32, address: inout sockaddr_storage, size: socklen_t) -> Bool {
     withUnsafePointer(to: &address) { address in
       address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
@@ -81,8 +76,7 @@ struct ConnectionLoop: @unchecked Sendable {
 }
 
 extension Connection {
-  /// Returns the connection that the library's connection has as its context; `nil` before its
-  /// start and after its end.
+  /// Returns the connection in the context of the library's one, between its start and its end.
   fileprivate static func of(_ native: OpaquePointer?) -> Connection? {
     guard let native, let context = microhttpd_context(native) else { return nil }
     return Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()

@@ -10,19 +10,13 @@ final class Counters: Sendable {
   /// The requests whose head was read and that have not ended, including refused ones. A server
   /// that stops waits until it is zero.
   let exchanges = Atomic(0)
-  /// The number of refusals by reason.
   private let refused = Mutex<[HTTPRefusal.Reason: Int]>([:])
 
-  /// Counts a refused request or connection.
   func countRefusal(_ reason: HTTPRefusal.Reason) {
     refused.withLock { $0[reason, default: 0] += 1 }
   }
 
-  /// Returns the present values. They are read one after the other.
-  ///
-  /// - Parameters:
-  ///   - bufferedBytes: the bytes in memory.
-  ///   - spooledBytes: the bytes in files.
+  /// Reads the present values one after the other.
   func snapshot(bufferedBytes: Int, spooledBytes: Int) -> HTTPServer.Metrics {
     let refused = refused.withLock { $0 }
     return HTTPServer.Metrics(
@@ -38,19 +32,14 @@ final class Counters: Sendable {
 }
 
 extension Atomic where Value == Int {
-  /// Adds `amount` and returns the new value.
   func add(_ amount: Int) -> Int {
     wrappingAdd(amount, ordering: .sequentiallyConsistent).newValue
   }
 
-  /// Adds one.
   func increment() { _ = add(1) }
-  /// Subtracts one.
   func decrement() { _ = add(-1) }
 
-  /// Adds `amount`, unless the sum would be above `limit`.
-  ///
-  /// - Returns: whether the method added the amount.
+  /// Adds `amount`, unless the sum would be above `limit`. Returns whether it did.
   func reserve(_ amount: Int, limit: Int) -> Bool {
     if add(amount) <= limit { return true }
     _ = add(-amount)

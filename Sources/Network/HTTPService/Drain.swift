@@ -12,11 +12,8 @@ final class Drain: Sendable {
   private let begun = Atomic(false)
   private let waiter = Mutex<Waiter?>(nil)
   private let queue = DispatchQueue(label: "petrel-drain")
-
-  /// Whether the server is stopping.
   var isBegun: Bool { begun.load(ordering: .sequentiallyConsistent) }
 
-  /// Marks the server as stopping.
   func begin() { begun.store(true, ordering: .sequentiallyConsistent) }
 
   /// Waits until `isIdle` returns `true` or `limit` has passed. ``checkIdle()`` evaluates the

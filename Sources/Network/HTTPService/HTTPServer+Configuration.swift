@@ -122,13 +122,11 @@ extension HTTPServer {
     /// Creates a configuration with the defaults.
     public init() {}
 
-    /// The time limits for ``Pace``.
     var paceLimits: Pace.Limits {
       Pace.Limits(
         head: headTime, line: idleTimeout + headTime, grace: rateGrace, rate: minimumRate)
     }
 
-    /// The limits of bytes in memory.
     var memoryLimits: ByteAdmission.Limits {
       ByteAdmission.Limits(
         all: maximumBufferedBytes, large: maximumBufferedBytes / 2, smallBody: smallBodySize)
@@ -140,7 +138,6 @@ extension HTTPServer {
       return ByteAdmission.Limits(all: bytes, large: bytes, smallBody: 0)
     }
 
-    /// Returns the limit of a body, and its longest time.
     func limit(of body: RequestRules.Body) -> (size: Int, time: Duration) {
       switch (body, spooling) {
       case (.file, let spooling?): (spooling.maximumBodySize, spooling.bodyTime)
@@ -149,18 +146,14 @@ extension HTTPServer {
       }
     }
 
-    /// Returns the numbers of places.
-    ///
-    /// - Parameter connections: the number of connections that the system allows.
+    /// `connections` is the number that the system allows.
     func connectionLimits(of connections: Int) -> ConnectionAdmission.Limits {
       ConnectionAdmission.Limits(
         all: connections, reserved: max(0, min(reservedConnections, connections / 4)),
         byHost: connectionsByAddress, byNetwork: connectionsByNetwork)
     }
 
-    /// Checks the numbers.
-    ///
-    /// - Throws: ``HTTPServerError/Code/invalidConfiguration`` with the first one out of its range.
+    /// Throws an error about the first number that is out of its range.
     func validated() throws(HTTPServerError) {
       let numbers = [
         ("threads", threads), ("maximumBufferedBytes", maximumBufferedBytes),

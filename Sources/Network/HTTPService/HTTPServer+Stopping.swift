@@ -29,13 +29,11 @@ extension HTTPServer {
     await task?.value
   }
 
-  /// Whether ``stop(within:)`` has begun.
   var isStopping: Bool { drain.isBegun }
 
   /// Ends the wait of ``stop(within:)``; called after the last exchange.
   func exchangesEnded() { drain.checkIdle() }
 
-  /// Does the steps of ``stop(within:)``.
   private func stop(_ running: Running, within limit: Duration) async {
     await Self.blocking { for acceptor in running.acceptors { acceptor.stop() } }
     configuration.onStop()
@@ -51,7 +49,6 @@ extension HTTPServer {
     Unmanaged.passUnretained(self).release()
   }
 
-  /// Waits until no exchange is under way, at most for `limit`.
   private func waitForExchanges(within limit: Duration) async {
     await drain.waitUntilIdle(within: limit) { [counters] in
       counters.exchanges.load(ordering: .sequentiallyConsistent) == 0

@@ -45,14 +45,11 @@ public final class HTTPServer: Sendable {
 
   /// The address and the limits, fixed at creation.
   public let configuration: Configuration
-  /// Answers a complete request.
   let handler: @Sendable (HTTPRequest) async -> HTTPResponse
   /// Decides about the head of a request with a large body; `nil` if every body is received.
   let examine: (@Sendable (HTTPRequest) async -> HTTPDecision)?
   let counters = Counters()
-  /// The bytes of bodies and answers in memory.
   let memory: Mutex<ByteAdmission>
-  /// The bytes of bodies in files.
   let files: Mutex<ByteAdmission>
   let registry = ConnectionRegistry()
   private let disconnects = BackgroundJob(
@@ -109,7 +106,6 @@ public final class HTTPServer: Sendable {
       Admission(patience: configuration.patience, crowd: configuration.overdueRequests))
   }
 
-  /// The jobs that the server does by itself, from its start to its stop.
   package var jobs: [BackgroundJob] { [disconnects, slowClients] }
 
   /// The port that the server listens at; before the start, the configured one.
@@ -168,7 +164,6 @@ public final class HTTPServer: Sendable {
   /// The places of connections; `nil` before the start, because their number is not known yet.
   var places: ConnectionPlaces? { currentPlaces.withLock { $0 } }
 
-  /// Starts the event loops, the acceptor and the watches.
   private func launch() throws(HTTPServerError) -> Running {
     try configuration.validated()
     let socket = try ListeningSocket(address: configuration.address, port: configuration.port)

@@ -8,24 +8,18 @@
 struct BodyReception {
   /// A step in the arrival of a request.
   enum Event {
-    /// The header fields are complete. `refusal` is a reason against the request other than the
-    /// length of its body; `nil` if there is none.
+    /// `refusal` is a reason against the request other than the length of its body.
     case head(RequestHead, refusal: HTTPRefusal?)
     /// The handler has answered from the head, so the body is not needed.
     case answered
-    /// This number of bytes of the body arrived.
     case bytes(Int)
-    /// The server cannot store the body.
     case bodyRefused(HTTPRefusal)
-    /// The request is complete.
     case end
   }
 
   /// The work that the connection has to do after an event.
   enum Action: Equatable {
-    /// Wait for the body.
     case receive
-    /// Keep the bytes.
     case append
     /// Read the bytes and drop them. The refusal or the answer follows at the end of the body.
     case discard
@@ -36,7 +30,6 @@ struct BodyReception {
     case answer
     /// Close the connection without an answer.
     case close
-    /// Call the handler.
     case handle
   }
 
@@ -50,7 +43,6 @@ struct BodyReception {
   /// The largest body that the request may have, in bytes.
   let limit: Int
   private var outcome = Outcome.open
-  /// The number of bytes of the body that arrived.
   private var count = 0
   /// Whether the client sends no body before it has an answer, or will send more than the server
   /// reads.
@@ -63,8 +55,7 @@ struct BodyReception {
   /// The number of bytes after which the server closes the connection: twice the limit.
   private var readLimit: Int { limit > Int.max / 2 ? Int.max : limit * 2 }
 
-  /// Processes an event and returns the work to do. A value serves one request;
-  /// ``Event/head(_:refusal:)`` comes first.
+  /// Processes an event. ``Event/head(_:refusal:)`` comes first.
   mutating func handle(_ event: Event) -> Action {
     switch event {
     case .head(let head, let refusal):
@@ -98,7 +89,6 @@ struct BodyReception {
     }
   }
 
-  /// The action before the first byte of the body.
   private var beforeBody: Action {
     switch outcome {
     case .open: .receive
@@ -107,7 +97,6 @@ struct BodyReception {
     }
   }
 
-  /// Refuses the body for its size, unless there is an earlier reason or answer.
   private mutating func refuseTooLarge() {
     guard case .open = outcome else { return }
     outcome = .refused(

@@ -15,7 +15,6 @@
 struct ByteAdmission: Sendable {
   /// The limits in bytes.
   struct Limits: Sendable, Hashable {
-    /// The bytes of all requests.
     var all: Int
     /// The bytes of all large bodies, at most ``all``.
     var large: Int
@@ -30,12 +29,9 @@ struct ByteAdmission: Sendable {
     var peer: PeerAddress?
     /// The account that the request is for; `nil` if it has no share of its own.
     var account: String?
-    /// The number of bytes.
     fileprivate(set) var count = 0
-    /// Whether the bytes count as those of a large body.
     fileprivate(set) var isLarge = false
 
-    /// Creates a holding without bytes.
     init(peer: PeerAddress? = nil, account: String? = nil) {
       self.peer = peer
       self.account = account
@@ -45,18 +41,14 @@ struct ByteAdmission: Sendable {
   let limits: Limits
   /// The bytes of all requests.
   private(set) var taken = 0
-  /// The bytes of large bodies.
   private var large = 0
   private var byHost = Amounts<PeerAddress.Prefix>()
   private var byNetwork = Amounts<PeerAddress.Prefix>()
   private var byAccount = Amounts<String>()
 
-  /// Creates the decision without any bytes.
   init(_ limits: Limits) { self.limits = limits }
 
-  /// Returns the reason why a request cannot have `count` bytes more; `nil` if it can.
-  ///
-  /// With 0 bytes, the answer is about the beginning of a request.
+  /// Returns the reason against `count` more bytes. 0 bytes stand for the beginning of a request.
   func refusal(of count: Int, for holding: Holding) -> HTTPRefusal.Reason? {
     var available = limits.all - taken
     if holding.isLarge {
@@ -76,9 +68,7 @@ struct ByteAdmission: Sendable {
     return nil
   }
 
-  /// Gives a request `count` bytes more, if it can have them.
-  ///
-  /// - Returns: the reason of a refusal; `nil` when the request has the bytes.
+  /// Gives a request `count` bytes more, or returns the reason of a refusal.
   mutating func take(_ count: Int, for holding: inout Holding) -> HTTPRefusal.Reason? {
     if let reason = refusal(of: count, for: holding) { return reason }
     if !holding.isLarge, holding.count + count > limits.smallBody {
@@ -96,14 +86,12 @@ struct ByteAdmission: Sendable {
     holding.count += count
   }
 
-  /// Takes all bytes of a request back.
   mutating func giveBack(_ holding: inout Holding) {
     change(by: -holding.count, holding)
     holding.count = 0
     holding.isLarge = false
   }
 
-  /// Adds `change` to all counts of a request.
   private mutating func change(by change: Int, _ holding: Holding) {
     guard change != 0 else { return }
     taken += change

@@ -16,7 +16,6 @@ struct ExchangeState {
 
   /// A step in the exchange.
   enum Event {
-    /// A new request begins.
     case began
     /// The head, or the whole request, is complete and is for the handler.
     case received(Stage)
@@ -36,17 +35,12 @@ struct ExchangeState {
 
   /// The work that the connection has to do after an event.
   enum Action: Equatable {
-    /// There is nothing to do.
     case nothing
-    /// Start the handler's task.
     case startHandler
-    /// Suspend the connection in the library.
     case suspend
-    /// Resume the connection in the library.
     case resume
     /// Do what the handler decided about the head.
     case takeDecision
-    /// Send the handler's answer.
     case sendAnswer
     /// Refuse the request, because the server is stopping.
     case refuse

@@ -21,7 +21,6 @@ struct Pace {
     /// The bytes a second of a body or an answer, in each `grace`.
     var rate: Int
 
-    /// The time for a number of bytes at the lowest rate.
     fileprivate func time(for count: Int) -> Duration {
       .seconds(Double(count) / Double(rate))
     }
@@ -29,11 +28,8 @@ struct Pace {
 
   /// A step of a connection.
   enum Event {
-    /// The request line is complete.
     case lineReceived
-    /// The server waits for a body, for this time at most.
     case bodyAwaited(within: Duration)
-    /// This number of bytes of the body arrived.
     case bodyReceived(Int)
     /// The client waits for the server: its request is complete or is decided about, or the next
     /// bytes of an answer do not exist yet.
@@ -60,7 +56,6 @@ struct Pace {
   private let limits: Limits
   private var phase: Phase
 
-  /// Starts with the wait for a request line.
   init(_ limits: Limits, at now: ContinuousClock.Instant) {
     self.limits = limits
     phase = .head(since: now, until: now + limits.line)
@@ -101,7 +96,6 @@ struct Pace {
     if case .head(let since, _) = phase { since } else { nil }
   }
 
-  /// Whether the client takes more time than the limits permit.
   func isTooSlow(at now: ContinuousClock.Instant) -> Bool {
     switch phase {
     case .server: false

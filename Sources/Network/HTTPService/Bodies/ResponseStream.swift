@@ -10,7 +10,6 @@ final class ResponseStream: Sendable {
   /// The state that both sides use, behind the lock.
   private struct Shared {
     var state: StreamState
-    /// The writers that wait for space, by ticket.
     var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
     var nextTicket: UInt64 = 0
     var task: Task<Void, Never>?
@@ -23,14 +22,9 @@ final class ResponseStream: Sendable {
   private let producer: @Sendable (HTTPStreamWriter) async throws -> Void
   private let shared: Mutex<Shared>
 
-  /// Creates a stream. The producer begins to run with the first read.
+  /// Creates a stream, whose producer begins to run with the first read.
   ///
-  /// - Parameters:
-  ///   - connection: the connection that the library suspends while the stream has no bytes.
-  ///   - capacity: the number of unsent bytes at which a writer has to wait.
-  ///   - progress: records whether the client takes bytes or waits for them. The event loop calls
-  ///     it.
-  ///   - producer: writes the body. The stream ends when it returns.
+  /// - Parameter capacity: the number of unsent bytes at which a writer has to wait.
   init(
     connection: NativeConnection, capacity: Int,
     progress: @escaping @Sendable (Pace.Event) -> Void,
@@ -42,15 +36,11 @@ final class ResponseStream: Sendable {
     shared = Mutex(Shared(state: StreamState(capacity: capacity)))
   }
 
-  /// Whether all bytes are sent and the connection is suspended until the producer writes more.
   var isWaitingForProducer: Bool { shared.withLock { $0.state.isSuspended } }
 
   // MARK: The producer's side
 
   /// Adds a chunk, and waits first while there is no space.
-  ///
-  /// - Throws: ``HTTPServerError/Code/connectionClosed`` after the end of the stream,
-  ///   `CancellationError` when the task is cancelled.
   func write(_ chunk: Data) async throws {
     while true {
       try Task.checkCancellation()
@@ -94,7 +84,6 @@ final class ResponseStream: Sendable {
     }
   }
 
-  /// The body of the producer's task.
   private func produce() async {
     let ended: Bool
     do {
@@ -111,11 +100,8 @@ final class ResponseStream: Sendable {
 
   // MARK: The event loop's side
 
-  /// Copies the next bytes to `target`, on the event loop's thread. Without bytes it suspends the
-  /// connection.
-  ///
-  /// - Returns: the number of bytes; 0 if the connection was suspended. At the end, and for a
-  ///   broken stream, the library's special values.
+  /// Copies the next bytes on the event loop's thread. Returns 0 if it suspended the connection; at
+  /// the end, and for a broken stream, the library's special values.
   func read(into target: UnsafeMutableRawBufferPointer) -> Int {
     let (action, isFirstWait, released) = shared.withLock { shared in
       let isFirst = !shared.isStarted

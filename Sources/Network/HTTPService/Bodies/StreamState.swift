@@ -7,21 +7,18 @@ import Foundation
 struct StreamState {
   /// The result of a write.
   enum WriteAction: Equatable {
-    /// The chunk is in the buffer. `resume` says whether the caller must resume the connection.
+    /// `resume` says whether the caller must resume the connection.
     case accepted(resume: Bool)
     /// The buffer is full: write again when ``hasRoom`` is true.
     case wait
-    /// The stream has ended.
     case closed
   }
 
   /// The result of a read.
   enum ReadAction: Equatable {
-    /// Bytes to send.
     case bytes([UInt8])
     /// There are no bytes: the caller suspends the connection.
     case suspend
-    /// The stream is complete.
     case end
     /// The stream is broken: the caller cuts the connection.
     case fail
@@ -46,11 +43,8 @@ struct StreamState {
     self.capacity = capacity
   }
 
-  /// The number of unsent bytes.
   var count: Int { buffer.count - head }
-  /// Whether a writer may add a chunk.
   var hasRoom: Bool { count < capacity }
-  /// Whether the stream has ended, complete or broken.
   var isClosed: Bool { ending != nil }
 
   /// Adds a chunk if there is space. An empty chunk changes nothing.
@@ -66,23 +60,18 @@ struct StreamState {
     return .accepted(resume: takeSuspension())
   }
 
-  /// Ends the stream; buffered bytes are still sent.
-  ///
-  /// - Returns: whether the caller must resume the connection.
+  /// Ends the stream; buffered bytes are still sent. Returns whether to resume the connection.
   mutating func finish() -> Bool {
     if ending == nil { ending = .complete }
     return takeSuspension()
   }
 
-  /// Breaks the stream; buffered bytes are not sent.
-  ///
-  /// - Returns: whether the caller must resume the connection.
+  /// Breaks the stream; buffered bytes are not sent. Returns whether to resume the connection.
   mutating func fail() -> Bool {
     ending = .broken
     return takeSuspension()
   }
 
-  /// Returns the next bytes, at most `limit`.
   mutating func read(upTo limit: Int) -> ReadAction {
     if ending == .broken { return .fail }
     if count > 0 {
@@ -101,9 +90,7 @@ struct StreamState {
     return .suspend
   }
 
-  /// Ends the reader's wait.
-  ///
-  /// - Returns: whether the reader was waiting.
+  /// Ends the reader's wait, and returns whether it waited.
   private mutating func takeSuspension() -> Bool {
     defer { isSuspended = false }
     return isSuspended

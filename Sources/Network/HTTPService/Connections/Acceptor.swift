@@ -9,17 +9,9 @@ import Glibc
 /// could not stop listening during requests without a race between its threads.
 final class Acceptor: Sendable {
   private let socket: ListeningSocket
-  /// Signalled when the thread has ended.
   private let ended = DispatchSemaphore(value: 0)
 
-  /// Starts the thread.
-  ///
-  /// - Parameters:
-  ///   - socket: the listening socket, which the acceptor closes in ``stop()``.
-  ///   - loops: the event loops that get the connections, one after the other.
-  ///   - places: the places that limit the connections.
-  ///   - limits: the limits named in the answers to refused clients.
-  ///   - server: the source of the configuration, the counters and the registry.
+  /// Starts the thread, which owns the listening socket until ``stop()``.
   init(
     socket: ListeningSocket, loops: [ConnectionLoop], places: ConnectionPlaces,
     limits: ConnectionAdmission.Limits, server: HTTPServer
@@ -65,8 +57,7 @@ final class Acceptor: Sendable {
     thread.start()
   }
 
-  /// Stops listening: the system then refuses new connections. Blocks until the thread has ended;
-  /// call it once.
+  /// Stops listening and waits for the end of the thread. Call it once.
   func stop() {
     socket.shutDown()
     ended.wait()
@@ -98,7 +89,6 @@ final class Acceptor: Sendable {
 }
 
 extension ConnectionAdmission.Limits {
-  /// The message for a client whose connection is refused.
   func message(of reason: HTTPRefusal.Reason) -> String {
     switch reason {
     case .tooManyConnectionsOfAddress:

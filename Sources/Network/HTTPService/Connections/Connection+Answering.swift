@@ -2,10 +2,8 @@ import CMicroHTTPD
 import Foundation
 
 extension Connection {
-  /// Starts the handler's task for the head or the complete request, and suspends the connection.
-  /// An overloaded server refuses the complete request instead.
-  ///
-  /// - Returns: `false` to close the connection.
+  /// Starts the handler's task and suspends the connection. `false` closes the connection. An
+  /// overloaded server refuses the complete request instead.
   func startHandler(_ stage: ExchangeState.Stage, number: UInt64) -> Bool {
     guard var request = incoming.request else { return false }
     var ticket: Int?
@@ -33,10 +31,8 @@ extension Connection {
     return answer(to: .handlerStarted)
   }
 
-  /// Stores the handler's result and resumes the connection. Runs in the handler's task; a result
-  /// for an earlier request is dropped.
-  ///
-  /// - Returns: whether the result is stored.
+  /// Stores the handler's result and resumes the connection. Returns `false` for an earlier
+  /// request. Runs in the handler's task.
   @discardableResult
   private func handlerReturned(number: UInt64, _ store: (inout Shared) -> Void) -> Bool {
     shared.withLock { shared in
@@ -51,9 +47,7 @@ extension Connection {
   }
 
   /// Sends the answer or does what was decided about the head. Without a result, suspends the
-  /// connection until there is one.
-  ///
-  /// - Returns: `false` to close the connection.
+  /// connection until there is one. `false` closes the connection.
   func answer(to event: ExchangeState.Event) -> Bool {
     // The lock is held while the library suspends, so that no other thread resumes before that.
     let (action, response, decision) = shared.withLock { shared in
@@ -88,9 +82,7 @@ extension Connection {
     }
   }
 
-  /// Sends the answer that the handler gave from the head.
-  ///
-  /// - Returns: `false` to close the connection.
+  /// Sends the answer that the handler gave from the head. `false` closes the connection.
   func sendEarlyAnswer(closing: Bool) -> Bool {
     guard let response = incoming.earlyAnswer else { return false }
     incoming.earlyAnswer = nil
@@ -98,9 +90,7 @@ extension Connection {
     return send(response, closing: closing)
   }
 
-  /// Sends an answer of the handler.
-  ///
-  /// - Returns: `false` to close the connection.
+  /// Sends an answer of the handler. `false` closes the connection.
   private func send(_ response: HTTPResponse, closing: Bool) -> Bool {
     incoming.isAnswered = true
     if let ifUnsent = response.ifUnsent {
@@ -119,14 +109,11 @@ extension Connection {
     return queue(response, stream: stream, closing: closing || server.isStopping)
   }
 
-  /// Records a step in the sending of an answer.
   private func progress(_ event: Pace.Event) {
     shared.withLock { $0.pace.handle(event, at: .now) }
   }
 
-  /// Sends an answer of the server itself, without the handler.
-  ///
-  /// - Returns: `false` to close the connection.
+  /// Sends an answer of the server itself, without the handler. `false` closes the connection.
   func refuse(_ refusal: HTTPRefusal, closing: Bool = false) -> Bool {
     incoming.refusal = refusal
     server.counters.countRefusal(refusal.reason)
@@ -136,9 +123,7 @@ extension Connection {
     return queue(response, stream: nil, closing: closing || server.isStopping)
   }
 
-  /// Gives an answer to the library. An answer that cannot be sent becomes a 500.
-  ///
-  /// - Returns: `false` to close the connection.
+  /// Gives the library an answer, or a 500 if it cannot be sent. `false` closes the connection.
   private func queue(_ response: HTTPResponse, stream: ResponseStream?, closing: Bool) -> Bool {
     let method = incoming.head?.method ?? ""
     // A stream may last for hours, and nothing needs these values any more.
@@ -180,7 +165,6 @@ extension Connection {
 }
 
 extension HTTPBody {
-  /// The writer of a stream; `nil` for a body in memory.
   fileprivate var producer: (@Sendable (HTTPStreamWriter) async throws -> Void)? {
     switch self {
     case .data: nil
@@ -190,7 +174,6 @@ extension HTTPBody {
 }
 
 extension HTTPRefusal {
-  /// Returns the answer for a refusal, with `Retry-After` where it has one.
   func response(body: Data) -> HTTPResponse {
     var headers = [("Content-Type", "application/json")]
     if let retryAfter { headers.append(("Retry-After", String(retryAfter))) }

@@ -27,7 +27,6 @@ extension Connection {
     return number
   }
 
-  /// Cancels the handler and the stream of this request, because its client closed the connection.
   func clientLeft(number: UInt64) {
     let (task, stream) = shared.withLock { shared in
       shared.exchange.number == number ? (shared.task, shared.stream) : (nil, nil)
@@ -36,10 +35,8 @@ extension Connection {
     stream?.cut()
   }
 
-  /// Shuts the socket down if the client is too slow. The library notices and releases everything
-  /// as when a client leaves.
-  ///
-  /// - Returns: whether the method shut the socket down.
+  /// Shuts the socket down and returns `true` if the client is too slow. The library then releases
+  /// everything as when a client leaves.
   func endIfTooSlow(at now: ContinuousClock.Instant) -> Bool {
     shared.withLock { shared in
       guard shared.isOpen, shared.pace.isTooSlow(at: now) else { return false }
@@ -59,9 +56,7 @@ extension Connection {
     }
   }
 
-  /// Shuts the socket down to free its place, unless the head of a request is complete meanwhile.
-  ///
-  /// - Returns: whether the method shut the socket down.
+  /// Frees the place by a shutdown, unless a head is complete meanwhile. Returns whether it did.
   func endIfIdle(_ places: ConnectionPlaces) -> Bool {
     shared.withLock { shared in
       guard shared.isOpen, shared.pace.idleSince != nil, shared.ticket != nil else { return false }

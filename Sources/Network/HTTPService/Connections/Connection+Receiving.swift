@@ -32,9 +32,7 @@ extension Connection {
     }
   }
 
-  /// Starts the handler on the head or on the whole request.
-  ///
-  /// - Returns: `false` to close the connection.
+  /// Starts the handler. `false` closes the connection.
   private func handOver(_ stage: ExchangeState.Stage) -> Bool {
     switch shared.withLock({ ($0.exchange.handle(.received(stage)), $0.exchange.number) }) {
     case (.startHandler, let number): return startHandler(stage, number: number)
@@ -88,10 +86,7 @@ extension Connection {
       || head.contentLength ?? 0 > server.configuration.smallBodySize
   }
 
-  /// Begins to receive or to drop the body, or answers without it.
-  ///
-  /// - Parameter action: the action of ``BodyReception`` before the body.
-  /// - Returns: `false` to close the connection.
+  /// Begins to receive or to drop the body, or answers without it. `false` closes the connection.
   func beginBody(_ action: BodyReception.Action) -> Bool {
     switch action {
     case .refuse(let refusal): return refuse(refusal, closing: true)
@@ -127,7 +122,6 @@ extension Connection {
       headers: configuration.refusalHeaders(readHeaders()))
   }
 
-  /// Returns the refusal for a target or header fields over their limit; `nil` if both fit.
   private func headTooLarge(_ head: RequestHead) -> HTTPRefusal? {
     let targetLimit = server.configuration.maximumTargetSize
     if head.target.utf8.count > targetLimit {
@@ -144,10 +138,8 @@ extension Connection {
       limit: limit)
   }
 
-  /// Reserves one of the places for requests.
-  ///
-  /// - Parameter isUrgent: whether the request may use the reserve.
-  /// - Returns: the refusal; `nil` when the request has a place.
+  /// Reserves one of the places for requests, or returns the refusal. Urgent ones may use the
+  /// reserve.
   private func takePlace(_ isUrgent: Bool) -> HTTPRefusal? {
     // Answers that clients have not read count too. The requests for them often have no body, so
     // the check of the body's bytes would not refuse them.
@@ -181,9 +173,7 @@ extension Connection {
     return reason.map { .tooManyBytes($0, server.configuration.maximumBufferedBytes) }
   }
 
-  /// Processes a piece of the body.
-  ///
-  /// - Returns: `false` to close the connection.
+  /// Processes a piece of the body. `false` closes the connection.
   private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
     shared.withLock { $0.pace.handle(.bodyReceived(bytes.count), at: .now) }
     var action = incoming.reception.handle(.bytes(bytes.count))
@@ -195,9 +185,7 @@ extension Connection {
     return action != .close
   }
 
-  /// Adds bytes to the body, in memory or in its file.
-  ///
-  /// - Returns: the refusal; `nil` when the bytes are stored.
+  /// Adds bytes to the body, in memory or in its file, or returns the refusal.
   private func keep(_ bytes: UnsafeRawBufferPointer) -> HTTPRefusal? {
     guard let file = incoming.bodyFile else {
       if let reason = server.memory.withLock({ $0.take(bytes.count, for: &incoming.memory) }) {
@@ -212,7 +200,6 @@ extension Connection {
     return file.append(bytes) ? nil : .bodyNotStored
   }
 
-  /// Returns the header fields in the order of the request.
   private func readHeaders() -> [(name: String, value: String)] {
     var headers: [(name: String, value: String)] = []
     withUnsafeMutablePointer(to: &headers) { headers in
@@ -229,8 +216,7 @@ extension Connection {
 }
 
 extension HTTPRefusal {
-  /// The refusal of an overloaded server. Each call creates a new one, with its own random time to
-  /// retry.
+  /// Each call creates a new one, with its own random time to retry.
   static var overloaded: HTTPRefusal {
     HTTPRefusal(.overloaded, "the server is overloaded; try again in a moment")
   }
@@ -238,18 +224,11 @@ extension HTTPRefusal {
   /// The refusal of an ordinary request on a connection with a reserved place.
   static let noPlace = HTTPRefusal(
     .tooManyConnections, "all connections are taken; try again in a moment")
-  /// The refusal of a server that stops.
   static let stopping = HTTPRefusal(.stopping, "the server is stopping; connect again")
-  /// The refusal of a body whose file cannot be written.
   static let bodyNotStored = HTTPRefusal(
     .bodyNotStored, "the server cannot store the body; try again in a moment")
 
-  /// The refusal when the bytes in memory or in files would exceed a limit.
-  ///
-  /// - Parameters:
-  ///   - reason: the refusal of ``ByteAdmission``.
-  ///   - limit: the limit of all bytes. Large bodies are refused at half of the limit in memory;
-  ///     the message names the whole limit.
+  /// The message names the whole `limit`; in memory, large bodies are refused at half of it.
   static func tooManyBytes(_ reason: Reason, _ limit: Int) -> HTTPRefusal {
     let whose =
       switch reason {

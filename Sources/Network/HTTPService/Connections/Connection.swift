@@ -30,7 +30,6 @@ final class Connection: @unchecked Sendable {
     var rules = RequestRules()
     /// The folder and the limits of a body that goes to a file; `nil` if the body stays in memory.
     var spooling: HTTPServer.Spooling?
-    /// The time that the body may take.
     var bodyTime = Duration.zero
     var body = Data()
     /// The file that gets the body; `nil` if the body stays in memory, or none is awaited yet.
@@ -46,7 +45,7 @@ final class Connection: @unchecked Sendable {
     /// Whether the answer that is being sent comes from the handler.
     var isAnswered = false
     var refusal: HTTPRefusal?
-    /// See ``HTTPResponse/ifUnsent``; `nil` if the answer that is being sent has none.
+    /// See ``HTTPResponse/ifUnsent``.
     var ifUnsent: (@Sendable () -> Void)?
   }
 
@@ -76,7 +75,6 @@ final class Connection: @unchecked Sendable {
   let loop: LoopContext
   /// The numeric address of the client; empty for a socket file.
   let remoteAddress: String
-  /// Whether the client connected to the server's ``SocketFile``.
   let isOfSocketFile: Bool
   /// The client's host and network; `nil` for a proxy or a socket file.
   let peer: PeerAddress?
@@ -112,8 +110,6 @@ final class Connection: @unchecked Sendable {
   }
 
   /// Ends the exchange: the answer is sent, or the connection broke.
-  ///
-  /// - Parameter isComplete: whether the whole answer was sent.
   func end(isComplete: Bool) {
     let counters = server.counters
     let (stream, unsent) = shared.withLock { shared in
@@ -156,7 +152,6 @@ final class Connection: @unchecked Sendable {
     if counters.exchanges.add(-1) == 0 { server.exchangesEnded() }
   }
 
-  /// Releases the body and all bytes that count for the request.
   func releaseBytes() {
     incoming.body = Data()
     incoming.bodyFile = nil

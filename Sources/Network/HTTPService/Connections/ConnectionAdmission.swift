@@ -15,16 +15,10 @@ struct ConnectionAdmission: Sendable {
   struct Limits: Sendable, Hashable {
     /// All places, including the reserve.
     var all: Int
-    /// The places of the reserve.
     var reserved: Int
-    /// The places that one host may take.
     var byHost: Int
-    /// The places that one network may take.
     var byNetwork: Int
-
-    /// The places that are not of the reserve.
     var ordinary: Int { all - reserved }
-    /// The places of the reserve that one host may take: a quarter, at least one.
     var reservedByHost: Int { max(1, reserved / 4) }
     /// The number of connections that are closed at once. The search for idle connections costs
     /// O(*n*) in all connections, so one search frees several places.
@@ -33,12 +27,10 @@ struct ConnectionAdmission: Sendable {
 
   /// The place of a connection.
   struct Ticket: Sendable, Hashable {
-    /// The client's host and network.
     var peer: PeerAddress
     /// Whether the connection counts for its host and network. Connections of a proxy or a socket
     /// file do not.
     var isCapped: Bool
-    /// Whether the place is of the reserve.
     var isReserved: Bool
     /// Whether the server shut the connection down to free its place, so its place counts as free.
     var isLeaving = false
@@ -52,11 +44,9 @@ struct ConnectionAdmission: Sendable {
 
   /// The result of a new connection's check.
   enum Verdict: Equatable {
-    /// The connection has this place.
     case admitted(Ticket)
     /// The caller must close idle connections with places of this kind, then ask again.
     case makeRoom(Places)
-    /// The connection gets no place, for this reason.
     case refused(HTTPRefusal.Reason)
   }
 
@@ -72,16 +62,12 @@ struct ConnectionAdmission: Sendable {
   /// The number of descriptors that may be open beyond the places.
   private static let leavingLimit = 128
 
-  /// Creates the decision without any connections.
   init(_ limits: Limits) { self.limits = limits }
 
   /// Gives a new connection a place, if it can have one.
   ///
-  /// - Parameters:
-  ///   - peer: the client's host and network.
-  ///   - isCapped: whether the connection counts for them.
-  ///   - cleared: the kinds of places whose idle connections the caller has closed for this
-  ///     connection.
+  /// - Parameter cleared: the kinds of places whose idle connections the caller closed for this
+  ///   one.
   mutating func enter(
     _ peer: PeerAddress, isCapped: Bool, cleared: Set<Places> = []
   ) -> Verdict {
@@ -113,9 +99,7 @@ struct ConnectionAdmission: Sendable {
     return .admitted(ticket)
   }
 
-  /// Moves a connection from the reserve to an ordinary place, if one is free.
-  ///
-  /// - Returns: whether the connection has an ordinary place now.
+  /// Moves a connection from the reserve to a free ordinary place. Returns whether it has one now.
   mutating func promote(_ ticket: inout Ticket) -> Bool {
     guard ticket.isReserved, ordinary < limits.ordinary else { return !ticket.isReserved }
     count(ticket, -1)
@@ -124,8 +108,7 @@ struct ConnectionAdmission: Sendable {
     return true
   }
 
-  /// Records that the server shut a connection down; its place is free. A second call
-  /// does nothing.
+  /// Records that the server shut a connection down. Its place is free from now on.
   mutating func evict(_ ticket: inout Ticket) {
     guard !ticket.isLeaving else { return }
     count(ticket, -1)
@@ -133,12 +116,10 @@ struct ConnectionAdmission: Sendable {
     leaving += 1
   }
 
-  /// Records that a connection is closed.
   mutating func leave(_ ticket: Ticket) {
     if ticket.isLeaving { leaving -= 1 } else { count(ticket, -1) }
   }
 
-  /// Adds `change` to all counts of a place.
   private mutating func count(_ ticket: Ticket, _ change: Int) {
     if ticket.isReserved { reserved += change } else { ordinary += change }
     guard ticket.isCapped else { return }

@@ -16,11 +16,8 @@ final class ConnectionPlaces: Sendable {
     state = Mutex(State(admission: ConnectionAdmission(limits)))
   }
 
-  /// Takes a place for a new connection.
-  ///
-  /// - Parameter makeRoom: closes up to `count` idle connections with places of the given kind. It
-  ///   runs without the lock.
-  /// - Returns: the reason of a refusal; `nil` when the connection has a place.
+  /// Takes a place for a new connection, or returns the reason of a refusal. `makeRoom` closes up
+  /// to `count` idle connections with places of this kind, and runs without the lock.
   func take(
     for peer: PeerAddress, isCapped: Bool, descriptor: Int32,
     makeRoom: (_ places: ConnectionAdmission.Places, _ count: Int) -> Void
@@ -42,23 +39,19 @@ final class ConnectionPlaces: Sendable {
     }
   }
 
-  /// Removes and returns the place of a connection that an event loop takes over, or that no loop
-  /// can take; `nil` if there is none.
+  /// Takes the place of a connection that an event loop takes over, or that no loop can take.
   func ticket(ofDescriptor descriptor: Int32) -> ConnectionAdmission.Ticket? {
     state.withLock { $0.handedOver.removeValue(forKey: descriptor) }
   }
 
-  /// See ``ConnectionAdmission/promote(_:)``.
   func promote(_ ticket: inout ConnectionAdmission.Ticket) -> Bool {
     state.withLock { $0.admission.promote(&ticket) }
   }
 
-  /// See ``ConnectionAdmission/evict(_:)``.
   func evict(_ ticket: inout ConnectionAdmission.Ticket) {
     state.withLock { $0.admission.evict(&ticket) }
   }
 
-  /// Gives the place of a closed connection back.
   func giveBack(_ ticket: ConnectionAdmission.Ticket) {
     state.withLock { $0.admission.leave(ticket) }
   }

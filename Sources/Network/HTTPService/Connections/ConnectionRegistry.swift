@@ -5,13 +5,10 @@ final class ConnectionRegistry: Sendable {
   /// The state behind the lock.
   private struct State {
     var connections: [ObjectIdentifier: Connection] = [:]
-    /// Whether ``abandonAll()`` was called.
     var isAbandoned = false
   }
 
   private let state = Mutex(State())
-
-  /// The connections that are open at this moment, in no order.
   var all: [Connection] { state.withLock { Array($0.connections.values) } }
 
   /// Adds a connection. After ``abandonAll()`` the method also abandons the connection.
@@ -23,15 +20,11 @@ final class ConnectionRegistry: Sendable {
     if isAbandoned { connection.abandon() }
   }
 
-  /// Removes a closed connection.
   func remove(_ connection: Connection) {
     _ = state.withLock { $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
   }
 
-  /// Closes up to `count` connections with places of this kind: those that have been idle longest.
-  ///
-  /// - Returns: the number of closed connections.
-  /// - Complexity: O(*n*) in the open connections, and O(*m* log *m*) in the idle ones.
+  /// Closes up to `count` connections that have been idle longest. Returns their number.
   func evictIdle(
     _ count: Int, of kind: ConnectionAdmission.Places, _ places: ConnectionPlaces
   ) -> Int {

@@ -6,11 +6,8 @@ enum DescriptorLimit {
   /// own outgoing connections.
   static let others = 256
 
-  /// Raises the soft limit so that `connections` fit beside the other descriptors, as far as the
-  /// hard limit allows.
-  ///
-  /// - Returns: the number of connections that fit, at least 16; `connections` if the limit is
-  ///   unknown.
+  /// Raises the soft limit for `connections` beside the other descriptors, up to the hard limit.
+  /// Returns the number that fits, at least 16; `connections` if the limit is unknown.
   static func raise(forConnections connections: Int) -> Int {
     var limit = rlimit()
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

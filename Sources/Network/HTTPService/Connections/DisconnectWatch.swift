@@ -12,13 +12,7 @@ final class DisconnectWatch: @unchecked Sendable {
   // Unchecked: dispatch sources may be used from any thread.
   private let timer: any DispatchSourceTimer
 
-  /// Starts the timer.
-  ///
-  /// - Parameters:
-  ///   - registry: the connections to check.
-  ///   - interval: the time between two checks.
-  ///   - handlingTime: the time after which the watch cancels a handler.
-  ///   - job: records the checks.
+  /// Starts the timer. The watch cancels a handler that takes longer than `handlingTime`.
   init(
     registry: ConnectionRegistry, interval: DispatchTimeInterval, handlingTime: Duration,
     job: BackgroundJob
@@ -34,10 +28,8 @@ final class DisconnectWatch: @unchecked Sendable {
     timer = source
   }
 
-  /// Ends the checks.
   func stop() { timer.cancel() }
 
-  /// Checks the connections once.
   private static func look(at connections: [Connection], _ handlingTime: Duration) {
     let now = ContinuousClock.now
     let waiting = connections.compactMap { connection in

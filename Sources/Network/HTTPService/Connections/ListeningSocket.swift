@@ -10,8 +10,6 @@ struct ListeningSocket: Sendable {
   private let file: SocketFile?
 
   /// Listens on a TCP port. `::` accepts IPv4 connections too.
-  ///
-  /// - Throws: ``HTTPServerError`` with the code `invalidAddress`, `addressInUse` or `cannotBind`.
   init(address: String, port: Int) throws(HTTPServerError) {
     guard (0...65535).contains(port) else {
       throw HTTPServerError(.invalidAddress, "the port is \(port); it must be 0 to 65535")
@@ -51,9 +49,6 @@ struct ListeningSocket: Sendable {
     file = nil
   }
 
-  /// Listens at a file.
-  ///
-  /// - Throws: the errors of ``SocketFile/listen()``.
   init(_ file: SocketFile) throws(HTTPServerError) {
     descriptor = try file.listen()
     port = 0
@@ -67,10 +62,8 @@ struct ListeningSocket: Sendable {
     shutdown(descriptor, Int32(SHUT_RDWR))
   }
 
-  /// Closes the descriptor.
   func close() { Glibc.close(descriptor) }
 
-  /// Returns the port that a socket is bound to.
   private static func port(of descriptor: Int32) -> Int? {
     var address = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -16,9 +16,7 @@ struct NativeConnection: @unchecked Sendable {
     descriptor = microhttpd_descriptor(pointer)
   }
 
-  /// Stops the library's work on the connection until ``resume()``.
   func suspend() { MHD_suspend_connection(pointer) }
-  /// Continues the library's work on a suspended connection.
   func resume() { MHD_resume_connection(pointer) }
 
   /// Ends both directions of the socket. The library closes the descriptor when it notices.
@@ -38,12 +36,10 @@ struct NativeConnection: @unchecked Sendable {
     return poll(&state, 1, 0) > 0
   }
 
-  /// Whether the client connected to a socket file of this machine.
   var isOfSocketFile: Bool {
     microhttpd_client_address(pointer).map { Int32($0.pointee.sa_family) == AF_UNIX } ?? false
   }
 
-  /// The client's numeric address; empty if the library has none.
   var remoteAddress: String {
     microhttpd_client_address(pointer).map { PeerAddress.text(of: $0) } ?? ""
   }

@@ -33,7 +33,6 @@ struct PeerAddress: Sendable, Hashable {
     network = Prefix(isIPv6: isIPv6, bits: bits >> (isIPv6 ? 16 : 8))
   }
 
-  /// Creates the origin from a socket's address.
   init(_ address: UnsafePointer<sockaddr>) {
     switch Int32(address.pointee.sa_family) {
     case AF_INET6:

@@ -8,8 +8,6 @@ final class SlowClientWatch: @unchecked Sendable {
   private let timer: any DispatchSourceTimer
 
   /// Starts the timer. Each connection that it ends counts as refused with `tooSlow`.
-  ///
-  /// - Parameter job: records the checks.
   init(registry: ConnectionRegistry, counters: Counters, job: BackgroundJob) {
     let queue = DispatchQueue(label: "petrel-slow-clients", qos: .utility)
     let source = DispatchSource.makeTimerSource(queue: queue)
@@ -26,6 +24,5 @@ final class SlowClientWatch: @unchecked Sendable {
     timer = source
   }
 
-  /// Ends the checks.
   func stop() { timer.cancel() }
 }

@@ -43,10 +43,6 @@ public struct SocketFile: Sendable, Hashable {
 
   /// Returns a socket that listens at the file. The file gets the mode 0600. A file at which
   /// nothing listens any more is replaced.
-  ///
-  /// - Throws: ``HTTPServerError/Code/addressInUse`` if another program listens there,
-  ///   ``HTTPServerError/Code/invalidAddress`` for a path that is empty or too long,
-  ///   ``HTTPServerError/Code/cannotBind`` for other failures.
   func listen() throws(HTTPServerError) -> Int32 {
     let descriptor = try Self.socket()
     do throws(HTTPServerError) {
@@ -82,9 +78,6 @@ public struct SocketFile: Sendable, Hashable {
     return descriptor
   }
 
-  /// Calls `body` with the address as the system calls want it.
-  ///
-  /// - Throws: ``HTTPServerError/Code/invalidAddress`` for a path that no socket can have.
   private func withAddress<Result>(
     _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) throws(HTTPServerError) -> Result {

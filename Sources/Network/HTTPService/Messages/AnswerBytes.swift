@@ -12,8 +12,6 @@ final class AnswerBytes: Sendable {
   }
 
   /// Copies the bytes from `offset` on to `target`. The client has taken all bytes before.
-  ///
-  /// - Returns: the number of bytes.
   func read(at offset: Int, into target: UnsafeMutableRawBufferPointer) -> Int {
     let piece = data.dropFirst(offset).prefix(target.count)
     target.copyBytes(from: piece)

@@ -28,9 +28,7 @@ public final class HTTPBodyFile: @unchecked Sendable {
     unlink(path)
   }
 
-  /// Adds bytes at the end.
-  ///
-  /// - Returns: `false` when the file system does not accept them.
+  /// Adds bytes at the end; `false` when the file system does not accept them.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var rest = bytes
     while let base = rest.baseAddress, rest.count > 0 {
@@ -45,7 +43,6 @@ public final class HTTPBodyFile: @unchecked Sendable {
     return true
   }
 
-  /// Closes the file, when the body is complete.
   func finish() {
     close(descriptor)
     descriptor = -1

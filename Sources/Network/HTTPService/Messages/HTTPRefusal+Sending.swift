@@ -22,7 +22,6 @@ extension HTTPRefusal {
     while pieces < 64, recv(descriptor, &scrap, scrap.count, 0) > 0 { pieces += 1 }
   }
 
-  /// The reason phrase of the status line.
   private var phrase: String {
     switch status {
     case 400: "Bad Request"

@@ -65,7 +65,6 @@ public struct HTTPRequest: Sendable {
 }
 
 extension String {
-  /// Whether two texts are equal but for the case of ASCII letters.
   func equalsIgnoringASCIICase(_ other: String) -> Bool {
     utf8.count == other.utf8.count
       && utf8.elementsEqual(other.utf8) { $0.asciiLowercased == $1.asciiLowercased }

@@ -6,7 +6,6 @@ struct InvalidResponse: Error {
   /// The broken rule, as the end of a sentence.
   var reason: String
 
-  /// The answer that the client gets instead: a 500 with the reason.
   var response: HTTPResponse {
     HTTPResponse(
       status: 500, headers: [("Content-Type", "text/plain; charset=utf-8")],
@@ -20,14 +19,8 @@ struct NativeResponse: ~Copyable {
 
   /// Creates the library's response.
   ///
-  /// - Parameters:
-  ///   - response: the handler's answer.
-  ///   - method: the method of the request.
-  ///   - stream: the stream of the answer; `nil` for a body in memory.
-  ///   - progress: records the steps in which a large body in memory is sent.
-  ///   - closing: whether the connection ends after the answer.
-  /// - Throws: ``InvalidResponse`` for a status or a header field that cannot be sent, or without
-  ///   memory.
+  /// - Parameter progress: records the steps in which a large body in memory is sent.
+  /// - Throws: ``InvalidResponse`` for a status or field that cannot be sent, or without memory.
   static func make(
     _ response: HTTPResponse, to method: String, stream: ResponseStream?,
     progress: @escaping @Sendable (Pace.Event) -> Void, closing: Bool
@@ -55,9 +48,7 @@ struct NativeResponse: ~Copyable {
 
   deinit { MHD_destroy_response(pointer) }
 
-  /// Gives the response to the library.
-  ///
-  /// - Returns: `false` when the library refuses it.
+  /// Gives the response to the library; `false` when the library refuses it.
   consuming func queue(on connection: NativeConnection, status: Int) -> Bool {
     MHD_queue_response(connection.pointer, UInt32(status), pointer) == microhttpd_result(true)
   }
@@ -66,8 +57,7 @@ struct NativeResponse: ~Copyable {
   /// and reads a larger one in pieces.
   private static let pieceSize = 64 << 10
 
-  /// Whether the library reads a body in memory in pieces, so that the server sees how the client
-  /// takes it.
+  /// Whether the library reads the body in pieces, so that the server sees how the client takes it.
   static func isReadInPieces(_ data: Data) -> Bool { data.count > pieceSize }
 
   private static func create(
@@ -110,14 +100,12 @@ struct NativeResponse: ~Copyable {
     }
   }
 
-  /// The length of a stream for the library.
   private static func length(of body: HTTPBody) -> UInt64 {
     if case .streamOfLength(let count, _) = body { return UInt64(max(0, count)) }
     return microhttpd_unknown_size()
   }
 
-  /// Whether the server sets the field itself, because it knows the length and the transfer of a
-  /// body.
+  /// Whether the server sets the field itself.
   private static func isOurs(_ name: String) -> Bool {
     name.equalsIgnoringASCIICase("Content-Length")
       || name.equalsIgnoringASCIICase("Transfer-Encoding")

@@ -5,7 +5,6 @@ struct RequestHead: Sendable {
   var version: String
   var headers: [(name: String, value: String)]
 
-  /// Returns the values of all fields with this name, in any case.
   func values(of name: String) -> [String] {
     headers.lazy.filter { $0.name.equalsIgnoringASCIICase(name) }.map(\.value)
   }
@@ -30,8 +29,7 @@ struct RequestHead: Sendable {
   /// The bytes of the header fields, with 4 for each field's separators.
   var fieldSize: Int { headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 } }
 
-  /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 section
-  /// 10.1.1).
+  /// Whether the client waits for `100 Continue` (RFC 9110 section 10.1.1).
   var expectsContinue: Bool {
     values(of: "Expect").contains { $0.equalsIgnoringASCIICase("100-continue") }
   }

@@ -2,7 +2,6 @@ import Foundation
 
 /// The parts of a request target (RFC 9112 section 3.2).
 struct RequestTarget {
-  /// The path as sent.
   var rawPath: String
   /// The text after the first `?`; `nil` without one.
   var rawQuery: String?
@@ -27,10 +26,8 @@ struct RequestTarget {
     }
   }
 
-  /// The path with its escapes decoded.
   var path: String { Self.decoded(Substring(rawPath), plusIsSpace: false) }
 
-  /// The parameters of the query.
   var query: [(name: String, value: String)] {
     rawQuery.map(Self.parameters) ?? []
   }
@@ -74,7 +71,6 @@ struct RequestTarget {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Whether a target is not empty and has only visible ASCII.
   static func isAllowed(_ target: String) -> Bool {
     !target.isEmpty && target.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
