@@ -20,8 +20,7 @@ final class FloodGuard {
   /// of a large answer that libcurl reads in one call is also smaller.
   static let limit = 8 << 20
 
-  /// The number of received bytes of each connection since the last reset. The key is the
-  /// connection's object in OpenSSL.
+  /// The bytes that each connection, by its object in OpenSSL, received since the last reset.
   private var received: [OpaquePointer: Int] = [:]
 
   /// Sets all counts to zero. The client calls this method after each call of libcurl.
@@ -29,10 +28,7 @@ final class FloodGuard {
     if !received.isEmpty { received.removeAll(keepingCapacity: true) }
   }
 
-  /// Makes the guard count the bytes of the connections that libcurl opens for a transfer.
-  ///
-  /// - Parameter easy: libcurl's handle of the transfer.
-  /// - Returns: libcurl's result; `CURLE_OK` for success.
+  /// Counts the bytes of the connections that libcurl opens for a transfer.
   func watch(_ easy: UnsafeMutableRawPointer) -> CURLcode {
     petrel_curl_set_tls_callback(easy, Unmanaged.passUnretained(self).toOpaque(), Self.watchTLS)
   }

@@ -5,8 +5,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   /// The address in network byte order: 4 or 16 bytes.
   public let bytes: [UInt8]
 
-  /// Creates an address from 4 or 16 bytes in network byte order. Any other number of bytes stops
-  /// the process.
+  /// Creates an address from 4 or 16 bytes in network byte order.
   init(bytes: [UInt8]) {
     precondition(bytes.count == 4 || bytes.count == 16)
     self.bytes = bytes
@@ -26,7 +25,6 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Creates an address from a socket address; `nil` if its family is not IPv4 or IPv6.
   init?(_ address: UnsafePointer<sockaddr>) {
     switch Int32(address.pointee.sa_family) {
     case AF_INET:
@@ -65,8 +63,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     return IPAddress(bytes: Array(bytes.suffix(4)))
   }
 
-  /// The first 12 bytes of mapped and of NAT64 addresses. The last four bytes are then the IPv4
-  /// address.
+  /// The first 12 bytes of mapped and of NAT64 addresses.
   private static let lastFour: [[UInt8]] = [
     [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF],
     [0x00, 0x64, 0xFF, 0x9B] + [UInt8](repeating: 0, count: 8),

@@ -18,18 +18,11 @@ public struct OutboundSettings: Sendable, Hashable {
   /// Creates settings with the defaults.
   public init() {}
 
-  /// The address rules with these ranges.
   package var rules: AddressRules { AddressRules(allowed: allowedNetworks) }
 }
 
 extension HTTPClient {
-  /// Starts a client with these settings.
-  ///
-  /// - Parameters:
-  ///   - waitingPerOrigin: the number of requests that may wait for one origin (scheme, host and
-  ///     port).
-  ///   - name: the name of the client's thread.
-  /// - Throws: `ConfigurationError` when libcurl cannot start.
+  /// Starts a client. `waitingPerOrigin` limits the waiting requests of one scheme, host and port.
   package convenience init(
     _ settings: OutboundSettings, waitingPerOrigin: Int, name: String
   ) throws(ConfigurationError) {
@@ -50,7 +43,6 @@ extension HTTPClient {
 }
 
 extension OutboundSettings {
-  /// The descriptions of the keys that the object has in the configuration file.
   package static let settings: [Setting<Self>] = [
     .init(
       "allowedNetworks", \.allowedNetworks, .networks,
@@ -67,8 +59,6 @@ extension OutboundSettings {
   ]
 
   /// Checks that the file ``authorityFile`` is readable, if there is one.
-  ///
-  /// - Throws: `ConfigurationError` about the key `authorityFile` if the file is not readable.
   package func check(_ reader: ConfigurationReader) throws(ConfigurationError) {
     guard let authorityFile, !FileManager.default.isReadableFile(atPath: authorityFile) else {
       return
@@ -79,8 +69,6 @@ extension OutboundSettings {
 
 extension OutboundSettings {
   /// Returns the warnings about these settings for `petrel doctor`.
-  ///
-  /// - Parameter key: the name of the object in the configuration.
   package func findings(in key: String) -> [Finding] {
     guard allowsHTTP else { return [] }
     return [
@@ -92,7 +80,6 @@ extension OutboundSettings {
 }
 
 extension SettingKind {
-  /// A list of address ranges.
   package static let networks = SettingKind.list(
     SettingElements(
       "list of address ranges", rule: "must have ranges such as 10.0.0.0/8 or fd00::/8"
