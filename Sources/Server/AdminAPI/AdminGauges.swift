@@ -20,17 +20,11 @@ package final class AdminGauges: Sendable {
   /// Swift wraps a closure that is the value of a generic lock once more at each access. In a struct, it
   /// stays as it is.
   private struct ServerGauges {
-    /// Reads the HTTP server's metrics.
     var http: (@Sendable () -> HTTPServer.Metrics?)?
     var jobs: [BackgroundJob] = []
   }
 
   /// Creates the gauges of a server that has no HTTP server yet.
-  ///
-  /// - Parameters:
-  ///   - dispatch: reads the dispatcher's metrics.
-  ///   - delivery: reads the delivery worker's metrics.
-  ///   - requests: reads the counts of failed requests.
   package init(
     dispatch: @escaping @Sendable () -> Dispatcher.Metrics,
     delivery: @escaping @Sendable () -> DeliveryWorker.Metrics,
@@ -41,24 +35,16 @@ package final class AdminGauges: Sendable {
     self.requests = requests
   }
 
-  /// Adds what is known when the server is complete.
-  ///
-  /// - Parameter metrics: reads the HTTP server's metrics; returns nil while no HTTP server runs.
+  /// Adds what is known when the server is complete. `metrics` returns nil without an HTTP server.
   func watch(
     _ jobs: [BackgroundJob], _ metrics: @escaping @Sendable () -> HTTPServer.Metrics?
   ) {
     server.withLock { $0 = ServerGauges(http: metrics, jobs: jobs) }
   }
 
-  /// The jobs that the server does by itself.
   var jobs: [BackgroundJob] { server.withLock { $0.jobs } }
 
-  /// Returns the current metrics.
-  ///
-  /// - Parameters:
-  ///   - now: the time of the returned sample.
-  ///   - delays: the seconds from the commit of each recent change to its entry in the notification
-  ///     log, in any order.
+  /// `delays` are the seconds from the commit of each recent change to its log entry, in any order.
   func overview(at now: Timestamp, delays: [Double]) -> Overview {
     Overview(
       time: now, dispatch: dispatch(), delivery: delivery(), requests: requests(),

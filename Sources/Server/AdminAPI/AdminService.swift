@@ -33,15 +33,8 @@ package final class AdminService: Sendable {
   private let gauges: AdminGauges
   private let pushes: LivePushes
 
-  /// Assembles the service.
-  ///
-  /// - Parameters:
-  ///   - containers: the containers of the current configuration; they change when the
-  ///     configuration is reloaded.
-  ///   - index: the subscription index of the dispatcher; nil if this process dispatches nothing.
-  ///   - journal: the journal that counts and logs failed requests.
-  ///   - log: the log that names each change made through the API.
-  ///   - publicURL: returns the URL at which clients reach the server.
+  /// Assembles the service. The containers change when the configuration is reloaded. `index` is
+  /// nil if this process dispatches nothing, and `journal` counts and logs failed requests.
   package init(
     store: Store, configuration: ServerConfiguration, containers: ContainerSettings,
     accounts: AdminAccounts,
@@ -70,11 +63,8 @@ package final class AdminService: Sendable {
   /// Returns all groups of endpoints except ``AdminSessionEndpoints``, which needs a signed-in
   /// caller. ``LocalAdministration`` uses these groups too.
   ///
-  /// - Parameters:
-  ///   - gauges: the metrics of the server; nil in a process that runs no server. With nil, the
-  ///     endpoints `overview` and `events` are missing, and explanations may examine more
-  ///     subscriptions.
-  ///   - index: the subscription index of the dispatcher; nil if this process dispatches nothing.
+  /// - Parameter gauges: nil in a process that runs no server. The endpoints `overview` and
+  ///   `events` are then missing, and explanations may examine more subscriptions.
   static func endpoints(
     store: Store, configuration: ServerConfiguration, containers: ContainerSettings,
     accounts: AdminAccounts,
@@ -193,7 +183,6 @@ package final class AdminService: Sendable {
     }
   }
 
-  /// Returns the answer of `body`, or the answer about its failure.
   private func answer(
     _ request: HTTPRequest, _ info: RequestInfo, by caller: AdminIdentity?,
     _ body: () async throws -> HTTPResponse
@@ -205,7 +194,6 @@ package final class AdminService: Sendable {
     }
   }
 
-  /// Logs and counts the failure of a request, and returns the answer about the failure.
   private func refusal(
     of request: HTTPRequest, _ info: RequestInfo, because error: any Error,
     by caller: AdminIdentity?
@@ -215,7 +203,6 @@ package final class AdminService: Sendable {
         ServiceError(any: error), of: request, info, by: caller, because: error))
   }
 
-  /// Returns the answer with the header fields of ``protection``.
   private func protected(_ response: HTTPResponse) -> HTTPResponse {
     var response = response
     response.headers += Self.protection

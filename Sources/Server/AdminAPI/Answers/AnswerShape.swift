@@ -16,12 +16,7 @@ struct AnswerShape<Value>: Sendable {
   private let members: Members
   let schema: JSONSchema
 
-  /// Declares a shape.
-  ///
-  /// - Parameters:
-  ///   - name: the name of the shape in the API's description. With nil, the description repeats
-  ///     the shape at each place that uses it.
-  ///   - declare: adds the members.
+  /// Declares a shape. Without a name, the description repeats it at each place that uses it.
   init(_ name: String? = nil, _ declare: (inout Members) -> Void) {
     var members = Members()
     declare(&members)
@@ -50,9 +45,6 @@ struct AnswerShape<Value>: Sendable {
       for write in writers { write(value, &writer) }
     }
 
-    /// Adds a member.
-    ///
-    /// - Parameter write: writes the member's key and value.
     private mutating func add(
       _ name: String, _ schema: JSONSchema,
       _ write: @escaping @Sendable (Value, inout JSONWriter) -> Void
@@ -61,11 +53,7 @@ struct AnswerShape<Value>: Sendable {
       writers.append(write)
     }
 
-    /// Adds a member that each object has.
-    ///
-    /// - Parameters:
-    ///   - schema: the member's schema; nil for the schema of `Part`.
-    ///   - part: returns the member's value.
+    /// Adds a member that each object has. `schema` is nil for the schema of `Part`.
     mutating func member<Part: MessagePart & Sendable>(
       _ name: String, as schema: JSONSchema? = nil, _ part: @escaping @Sendable (Value) -> Part
     ) {
@@ -166,8 +154,7 @@ struct AnswerShape<Value>: Sendable {
 }
 
 extension MessageContext {
-  /// The context of answers of the admin API. Owner names appear unchanged, as they are in the
-  /// store.
+  /// Owner names appear unchanged in answers of the admin API.
   static let explicit = MessageContext(ownerNaming: .explicit)
 }
 
@@ -198,7 +185,6 @@ extension AnswerShape {
     }
   }
 
-  /// Returns the shape of an object with a single member.
   static func member(_ name: String) -> AnswerShape where Value: MessagePart & Sendable {
     AnswerShape { $0.member(name) { $0 } }
   }
@@ -207,12 +193,10 @@ extension AnswerShape {
 // MARK: Values that several shapes have
 
 extension JSONSchema {
-  /// The shape of a database scope: `public`, `private` or `shared`.
   static let databaseScope = word(DatabaseScope.allCases.map(\.pathComponent))
 }
 
 extension ContainerPlace {
-  /// The members that name a container and its environment.
   static let shape = AnswerShape<ContainerPlace> { place in
     place.member("container") { $0.container }
     place.member("environment") { $0.environment }

@@ -10,7 +10,6 @@ import WebServices
 struct DescribedSchema: Sendable {
   var schema: ContainerSchema
   var subscriptionTypes: [SubscriptionType]
-  /// The index builds that are not finished.
   var indexWork: [IndexWork]
 
   /// The answer's shape. Types, fields and roles are in alphabetical order.
@@ -78,8 +77,6 @@ extension IndexWork {
 }
 
 extension SchemaOutcome {
-  /// The shape of the result of an import or a deployment: the changes, and the reasons why other
-  /// changes were refused.
   static let shape = AnswerShape<SchemaOutcome>("SchemaOutcome") { outcome in
     outcome.member("changes") { $0.changes.map { "\($0)" } }
     outcome.member("refusals") { $0.refusals.map(\.reason) }

@@ -83,8 +83,6 @@ extension NotificationExplanation {
 }
 
 extension ChangeExplanation {
-  /// The shape of a change with the notifications that it caused and the subscriptions that stayed
-  /// silent.
   fileprivate static let shape = AnswerShape<ChangeExplanation>("ExplainedChange") { explained in
     explained.member("sequence", as: .count) { $0.sequence }
     explained.member("time") { $0.change.timestamp }
@@ -151,8 +149,7 @@ struct ExplainedSubscription: Sendable {
 }
 
 extension SubscriptionExplanation.Tally {
-  /// The shape of the counts of examined changes. The filter that refused the most changes comes
-  /// first.
+  /// The filter that refused the most changes comes first.
   fileprivate static let shape = AnswerShape<Self>("Tally") { tally in
     tally.member("changes", as: .count) { $0.changes }
     tally.member("fitting", as: .count) { $0.fitting }

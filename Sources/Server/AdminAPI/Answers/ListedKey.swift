@@ -5,11 +5,8 @@ import WebServices
 
 /// A key or token in the list of `keys`. It contains no secret.
 enum ListedKey: Sendable {
-  /// An admin key.
-  ///
-  /// - Parameter isCurrent: whether the request was authenticated with this key.
+  /// An admin key. `isCurrent` says whether the request was authenticated with it.
   case admin(AdminKey, isCurrent: Bool)
-  /// An API token, which identifies a web app.
   case apiToken(APIToken)
   /// A server-to-server key: the public key of a program that signs its requests.
   case server(ServerKey)

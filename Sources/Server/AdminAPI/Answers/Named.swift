@@ -10,10 +10,8 @@ struct Named<Explanation: Sendable>: Sendable {
   /// of the changes that the key makes.
   var keys: [String: String]
 
-  /// Returns the shape of an explanation with the members `users` and `keys`. An empty dictionary
-  /// is left out.
-  ///
-  /// - Parameter name: the name of the shape in the API's description.
+  /// Returns the shape of an explanation with the members `users` and `keys`, if they are not
+  /// empty.
   static func shape(_ name: String, _ shape: AnswerShape<Explanation>) -> AnswerShape<Self> {
     AnswerShape<Self>(name) { named in
       named.members(of: shape) { $0.explanation }

@@ -16,8 +16,7 @@ struct Overview: Sendable {
   var delivery: DeliveryWorker.Metrics
   var requests: RequestMetrics
   var http: HTTPServer.Metrics?
-  /// The seconds from the commit of each recent change to its entry in the notification log, in
-  /// ascending order.
+  /// The seconds from commit to log entry of each recent change, in ascending order.
   var delays: [Double]
 
   /// The answer's shape. The member `delay` is missing if there were no recent notifications.

@@ -29,13 +29,7 @@ final class AdminAuthenticator: Sendable {
   private let addressHeader: Mutex<String?>
   private let attempts: SignInAttempts
 
-  /// Creates the authenticator of a server.
-  ///
-  /// - Parameters:
-  ///   - limits: the shared counts of attempts, for servers that share the store; nil if one server
-  ///     has the store alone.
-  ///   - addressHeader: the header field in which a proxy writes the client's address; nil without
-  ///     a proxy.
+  /// `limits` is nil if one server has the store alone, `addressHeader` without a proxy.
   init(
     store: AdminAccessService, sharing limits: (any SharedLimits)?,
     addressHeader: String?, clock: @escaping @Sendable () -> Timestamp
@@ -143,9 +137,7 @@ final class AdminAuthenticator: Sendable {
     ClientAddress.network(of: request, header: addressHeader.withLock { $0 })
   }
 
-  /// Counts a wrong key.
-  ///
-  /// - Throws: `THROTTLED` with the seconds to wait if the network has sent too many wrong keys.
+  /// Counts a wrong key. Throws `THROTTLED` if the network has sent too many.
   private func beginAttempt(_ request: HTTPRequest) async throws {
     let verdict = try await attempts.begin(address: network(of: request), at: clock())
     guard case .wait(let seconds) = verdict else { return }

@@ -64,9 +64,7 @@ struct AdminKeysEndpoints: AdminEndpoints {
       at: request.now)
   }
 
-  /// Registers the public key of a server-to-server key and returns its key ID.
-  ///
-  /// - Throws: `EXISTS` if the key is registered already.
+  /// Registers a public key and returns its key ID. Throws `EXISTS` if it is registered already.
   private func addServerKey(_ request: AdminRequest) async throws -> String {
     let arguments = request.arguments
     let place = try arguments.place()
@@ -97,10 +95,7 @@ struct AdminKeysEndpoints: AdminEndpoints {
     }
   }
 
-  /// Revokes the key or token with this identifier and returns a sentence that names it.
-  ///
-  /// - Throws: `NOT_FOUND` if the identifier belongs to no key, if its beginning belongs to several
-  ///   keys, or if the key is revoked already.
+  /// Revokes a key or token. An unknown, ambiguous or already revoked identifier is `NOT_FOUND`.
   private func revoke(_ request: AdminRequest) async throws -> String {
     do {
       return try await Registration.revoke(

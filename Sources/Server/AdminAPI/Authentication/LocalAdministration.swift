@@ -20,17 +20,14 @@ import WebServices
 ///   to: HTTPRequest(method: "GET", target: "/admin/v1/users"))
 /// ```
 public struct LocalAdministration: Sendable {
-  /// The endpoints; each request has ``AdminIdentity/local`` as its caller.
+  /// Each request has ``AdminIdentity/local`` as its caller.
   private let router: AdminRouter
   /// The upload and download of assets at the URLs that the API's answers contain.
   private let transfers: AssetTransfers
 
   /// Opens the admin API on a store.
   ///
-  /// - Parameters:
-  ///   - configuration: the settings of the server that the store belongs to. The public URL in it
-  ///     is the base of asset URLs.
-  ///   - clock: the source of the current time.
+  /// - Parameter configuration: the server's settings. Its public URL is the base of asset URLs.
   public init(
     store: Store, configuration: ServerConfiguration,
     clock: @escaping @Sendable () -> Timestamp = { .now }

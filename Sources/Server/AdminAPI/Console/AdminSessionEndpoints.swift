@@ -49,9 +49,7 @@ struct AdminSessionEndpoints: AdminEndpoints {
       "session/sign-out", [], "Ends a browser's session", answers: Self.end.schema, Self.signOut),
   ]
 
-  /// Ends the session of the request and clears its cookie.
-  ///
-  /// - Throws: `BAD_REQUEST` if the request belongs to no session.
+  /// Ends the session of the request, which must have one, and clears its cookie.
   private func signOut(_ request: AdminRequest) async throws -> HTTPResponse {
     guard let session = request.identity.session else {
       throw ServiceError(

@@ -8,11 +8,8 @@ package struct Console: Sendable {
   /// The path of the console. Its files have paths below `/console/`.
   static let path = "/console"
   private static let signInPath = "/console/sign-in"
-
-  /// The authenticator that begins sessions and recognises their cookies.
   let authenticator: AdminAuthenticator
-  /// Returns the URL at which clients reach the server. If this URL begins with `https:`, browsers
-  /// send the cookie only over TLS.
+  /// See ``AdminSessionEndpoints/publicURL``.
   let publicURL: @Sendable () -> String
   private let files = ConsoleFiles()
 
@@ -98,15 +95,11 @@ package struct Console: Sendable {
     }
   }
 
-  /// Returns a redirection with status 303, which no cache stores.
   private func redirect(to path: String) -> HTTPResponse {
     HTTPResponse(
       status: 303, headers: [("Location", path), ("Cache-Control", "no-store")] + Self.protection)
   }
 
-  /// Returns the sign-in page.
-  ///
-  /// - Parameter problem: the message above the form; nil for none.
   private func page(problem: String?, status: Int) -> HTTPResponse {
     let notice: HTML =
       problem.map {

@@ -7,18 +7,13 @@ enum ConsoleCookie {
   /// host itself sets it over TLS (RFC 6265bis, section 4.1.3.2).
   private static let secureName = "__Host-" + name
 
-  /// Returns the value of the cookie with one of the two names in a request's `Cookie` field; nil
-  /// if there is none.
+  /// Returns the value of the cookie with one of the two names in a `Cookie` field.
   static func value(in header: String?) -> String? {
     HTTPRequest.cookies(in: header).first { $0.name == name || $0.name == secureName }?.value
   }
 
   /// Returns the `Set-Cookie` field that sets the cookie. Scripts cannot read this cookie, and
   /// browsers do not send it with requests that pages of other sites begin.
-  ///
-  /// - Parameters:
-  ///   - lifetime: the time in seconds after which the browser deletes the cookie.
-  ///   - isSecure: whether browsers reach the server over TLS.
   static func header(setting value: String, forSeconds lifetime: Double, isSecure: Bool)
     -> (String, String)
   {
@@ -30,8 +25,6 @@ enum ConsoleCookie {
   }
 
   /// Returns the `Set-Cookie` field that deletes the cookie.
-  ///
-  /// - Parameter isSecure: whether browsers reach the server over TLS, which decides the name.
   static func header(clearingWhereSecure isSecure: Bool) -> (String, String) {
     header(setting: "", forSeconds: 0, isSecure: isSecure)
   }

@@ -15,7 +15,6 @@ struct ConsoleFiles: Sendable {
 
   private let files: [String: File]
 
-  /// Copies the files from the program's data and computes their entity tags.
   init() {
     var files: [String: File] = [:]
     var number = 0

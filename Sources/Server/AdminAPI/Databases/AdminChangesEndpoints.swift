@@ -25,8 +25,6 @@ struct AdminChangesEndpoints: AdminEndpoints {
       answers: RecordChangesResponse.schema(in: .answers), Self.changes)
   ]
 
-  /// Returns a page of changes.
-  ///
   /// In this answer, the owner of the database appears as `__defaultOwner__`, as in the store.
   /// Other answers contain the owner's user record name instead. A program can therefore save these
   /// records in another user's database without editing them.

@@ -50,9 +50,7 @@ struct AdminDatabases: Sendable {
     return name
   }
 
-  /// Returns the selected database and its address. The method never creates a database.
-  ///
-  /// - Throws: `NOT_FOUND` if the database does not exist.
+  /// Returns the selected database and its address. Throws `NOT_FOUND` if it does not exist.
   func existing(_ arguments: AdminArguments) async throws -> (DatabaseID, DatabaseAddress) {
     let address = try await address(arguments)
     guard let database = try await store.existingDatabase(at: address) else {
@@ -76,9 +74,6 @@ struct AdminDatabases: Sendable {
   /// Runs an operation of the web services protocol and returns its answer as the database's owner
   /// would get it. The operation reads its members from the request's body, and ignores those that
   /// select the database.
-  ///
-  /// - Throws: the error of the operation, or an error if the operation does not exist in databases
-  ///   of this scope.
   func answer(_ request: AdminRequest, operation name: String) async throws -> HTTPResponse {
     let operation = try operations.operation(named: name)
     let context = try await context(request, operation: name, body: request.http.body)
@@ -102,10 +97,7 @@ enum AdminContinuation {
     Base64URL.encode(JSONValue.array(parts.map(JSONValue.string)).text.utf8)
   }
 
-  /// Returns the parts of the argument `continuation`; nil if the request has none.
-  ///
-  /// - Parameter count: the expected number of parts.
-  /// - Throws: `BAD_REQUEST` for a text that ``text(_:)`` cannot have returned for `count` parts.
+  /// Returns the parts of the argument `continuation`, which must be `count`; nil if there is none.
   static func parts(
     _ arguments: AdminArguments, count: Int
   ) throws(ServiceError) -> [String]? {

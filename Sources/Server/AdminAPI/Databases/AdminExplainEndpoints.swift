@@ -92,9 +92,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
         recordID, in: database, about: question(arguments), before: before(arguments)))
   }
 
-  /// Returns the recent notifications of one subscription, and the counts of recent changes.
-  ///
-  /// - Throws: `BAD_REQUEST` in the public database if `subscriber` is missing.
+  /// Throws `BAD_REQUEST` in the public database if `subscriber` is missing.
   private func subscription(_ request: AdminRequest) async throws -> Named<ExplainedSubscription> {
     let arguments = request.arguments
     let (database, address) = try await databases.existing(arguments)
@@ -163,14 +161,11 @@ struct AdminExplainEndpoints: AdminEndpoints {
       store: store, limits: limits, index: index, lackOfRoute: lackOfRoute)
   }
 
-  /// Returns the argument `before`, a sequence number. Only changes with a smaller one are
-  /// examined; nil sets no limit.
+  /// Only changes with a smaller sequence number are examined; nil sets no limit.
   private func before(_ arguments: AdminArguments) -> Int64? {
     arguments.int(Self.before).map { Int64($0) }
   }
 
-  /// Returns the question of the request: the subscriber and the subscription ID that the
-  /// explanation is about.
   private func question(_ arguments: AdminArguments) async throws -> Explainer.Question {
     var question = Explainer.Question(subscriptionID: arguments.text(.subscriptionID))
     if let user = arguments.text(.subscriber) {
@@ -191,8 +186,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
       keys: try await keyNames(of: mentioned.subtracting(users.keys)))
   }
 
-  /// Returns the labels of the admin keys and server-to-server keys to which these user record
-  /// names belong, by user record name.
+  /// Returns the labels of admin and server-to-server keys by user record name.
   private func keyNames(of userRecordNames: Set<String>) async throws -> [String: String] {
     guard !userRecordNames.isEmpty else { return [:] }
     var names: [String: String] = [:]

@@ -32,8 +32,7 @@ struct AdminPartitionEndpoints: AdminEndpoints {
     var part: Int
     /// The server; nil if no server dispatches the part at the moment.
     var server: ServerID?
-    /// The server's description of where it runs; nil if there is no server or the store has no
-    /// description of it.
+    /// The server's description of where it runs.
     var description: String?
   }
 
@@ -67,8 +66,6 @@ struct AdminPartitionEndpoints: AdminEndpoints {
 
   /// Sets the number of parts; 1 means that the database is not divided. If committed changes wait
   /// for dispatch, the new number takes effect after these changes are dispatched.
-  ///
-  /// - Throws: `BAD_REQUEST` for more than one part in a store that belongs to one server.
   private func divide(_ request: AdminRequest) async throws -> Answer {
     guard let parts = request.arguments.int(.parts) else {
       throw request.arguments.mistake(.parts, "is missing")
@@ -84,8 +81,7 @@ struct AdminPartitionEndpoints: AdminEndpoints {
       try await servers?.partition(database, into: parts), of: database)
   }
 
-  /// Returns a partition with the server of each part. The server with the lease of a part is the
-  /// one that dispatches the part.
+  /// The server with the lease of a part is the one that dispatches the part.
   private func answer(_ partition: Partition?, of database: DatabaseID) async throws -> Answer {
     let names = Dictionary(
       try await servers?.servers().map { ($0.id, $0.description) } ?? [],

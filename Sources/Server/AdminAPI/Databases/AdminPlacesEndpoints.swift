@@ -16,7 +16,6 @@ struct AdminPlacesEndpoints: AdminEndpoints {
   let administration: AdministrationService
   let zones: ZoneService
   let databases: AdminDatabases
-  /// Returns the containers that the current configuration names.
   let configured: @Sendable () -> [String]
 
   static let endpoints: [AdminHandler<Self>] = [
@@ -47,7 +46,6 @@ struct AdminPlacesEndpoints: AdminEndpoints {
     container.member("environments") { $0.environments }
   }
 
-  /// Returns the containers of the store and of the configuration in alphabetical order.
   private func containers(_ request: AdminRequest) async throws -> [Container] {
     let known = try await administration.places()
     let names = Set(known.map(\.container)).union(configured()).sorted()

@@ -29,8 +29,7 @@ struct AdminPushesEndpoints: AdminEndpoints {
   private static let streamTime = 300.0
   /// The maximum number of recent notifications whose delays an overview contains.
   private static let delaysCounted = 200
-  /// The time in seconds for which a notification counts as recent. It begins when the notification
-  /// is logged.
+  /// The time in seconds after its logging for which a notification counts as recent.
   private static let delayWindow = 10.0
 
   let accounts: AccountService
@@ -63,9 +62,6 @@ struct AdminPushesEndpoints: AdminEndpoints {
     "text", .text,
     "only those that have this in the name of the record, subscriber or subscription")
 
-  /// Returns the metrics of the server.
-  ///
-  /// - Throws: `NOT_FOUND` in a process that runs no server.
   private func running() throws(ServiceError) -> AdminGauges {
     guard let gauges else { throw ServiceError(.notFound, "no server runs in this process") }
     return gauges
@@ -82,8 +78,6 @@ struct AdminPushesEndpoints: AdminEndpoints {
 
   // MARK: The list
 
-  /// Returns a page of notifications.
-  ///
   /// If the request names no container, the list contains only the latest notifications that this
   /// server logged. Otherwise it contains the log entries of the selected database.
   private func list(_ request: AdminRequest) async throws -> AdminPage<ListedPush> {
@@ -106,8 +100,7 @@ struct AdminPushesEndpoints: AdminEndpoints {
     return try await page(found.found, next: found.next)
   }
 
-  /// Adds the deliveries to log entries of several databases, and keeps the order. Entries that are
-  /// no longer in the store are left out.
+  /// Adds the deliveries in the same order. Entries that are no longer in the store are left out.
   private func logged(_ entries: [LogEntry]) async throws -> [LoggedPush] {
     var found: [DatabaseID: [Int64: LoggedPush]] = [:]
     for (database, entries) in Dictionary(grouping: entries, by: \.database) {

@@ -62,9 +62,7 @@ struct AdminSchemaEndpoints: AdminEndpoints {
 
   private static let text = AdminArgument("text", .text, "a schema in the schema language")
 
-  /// Parses the argument `text`.
-  ///
-  /// - Throws: `BAD_REQUEST` with the position of a syntax error.
+  /// Parses the argument `text`. Throws `BAD_REQUEST` with the position of a syntax error.
   private func schema(_ arguments: AdminArguments) throws(ServiceError) -> ContainerSchema {
     let text = try arguments.required(Self.text)
     do throws(SchemaSyntaxError) {
@@ -85,10 +83,7 @@ struct AdminSchemaEndpoints: AdminEndpoints {
     return report
   }
 
-  /// Imports a schema into the development environment of a container.
-  ///
-  /// - Throws: `TRY_AGAIN_LATER` if the store is overloaded, or if the development schema changed
-  ///   during the import.
+  /// Throws `TRY_AGAIN_LATER` if the store is overloaded or the schema changed meanwhile.
   private func importText(_ request: AdminRequest) async throws -> SchemaOutcome {
     let container = try request.arguments.place().container
     let schema = try schema(request.arguments)

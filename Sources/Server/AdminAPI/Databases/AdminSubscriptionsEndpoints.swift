@@ -49,8 +49,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       answers: .member("deleted"), Self.delete),
   ]
 
-  /// A stored subscription with the account name of its subscriber. The name is nil if the
-  /// subscriber has no account.
+  /// The name is nil if the subscriber has no account.
   private typealias Listed = (stored: StoredSubscription, userName: String?)
 
   private static let listed = AnswerShape<Listed>("SubscriptionEntry") { listed in
@@ -98,9 +97,6 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
   }
 
   /// Saves a subscription, and creates its database if necessary.
-  ///
-  /// - Throws: `BAD_REQUEST` for an invalid subscription, or the store's error if the store refuses
-  ///   the subscription.
   private func save(_ request: AdminRequest) async throws -> OwnedSubscription {
     let arguments = request.arguments
     let subscriber = try await subscriber(arguments)
@@ -120,10 +116,6 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
 
   /// Returns the subscription with the filters of the argument `predicate` in place of its own.
   /// Without this argument, the subscription is returned unchanged.
-  ///
-  /// - Throws: `BAD_REQUEST` if the predicate is invalid, or if there is a predicate and the
-  ///   subscription has no query. `ModelError` if the subscription breaks a rule for the
-  ///   database.
   static func subscription(
     _ subscription: Subscription, withPredicateOf arguments: AdminArguments, of subscriber: String,
     in address: DatabaseAddress
@@ -142,9 +134,6 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
   }
 
   /// Deletes a subscription and returns its ID.
-  ///
-  /// - Throws: `NOT_FOUND` if the database does not exist, or the store's error if the subscription
-  ///   does not exist.
   private func delete(_ request: AdminRequest) async throws -> String {
     let subscriber = try await subscriber(request.arguments)
     let subscriptionID = try request.arguments.required(.subscriptionID)
@@ -155,24 +144,18 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     return subscriptionID
   }
 
-  /// Returns the user record name of the subscriber. In a private or shared database, the owner is
-  /// the subscriber.
-  ///
-  /// - Throws: `BAD_REQUEST` in the public database if `subscriber` is missing.
+  /// In a private or shared database, the owner is the subscriber. The public one needs
+  /// `subscriber`.
   private func subscriber(_ arguments: AdminArguments) async throws -> String {
     if let owner = try await databases.address(arguments).owner { return owner }
     return try await databases.userRecordName(
       try arguments.required(.subscriber), of: .subscriber, arguments)
   }
 
-  /// The error for a store that returns no outcome, or the outcome of another operation. It
-  /// indicates a defect of Petrel.
+  /// A store that returns no outcome, or that of another operation, is a defect of Petrel.
   private static let noOutcome = ServiceError(
     .internalError, "the store returned no result for the operation")
 
-  /// Applies one operation and returns its outcome.
-  ///
-  /// - Throws: the error of a failed operation.
   private func apply(
     _ operation: SubscriptionOperation, of subscriber: String, in database: DatabaseID,
     at now: Timestamp
@@ -210,7 +193,6 @@ extension OwnedSubscription {
 }
 
 extension Subscription {
-  /// The record type that the subscription observes; nil for all types.
   var recordType: String? {
     switch kind {
     case .query(let query, _, _): query.recordType
@@ -218,7 +200,6 @@ extension Subscription {
     }
   }
 
-  /// The predicate of the query as text; nil for a subscription without a query.
   var predicate: String? {
     guard case .query(let query, _, _) = kind else { return nil }
     return PredicatePrinter.text(PredicateNode(query.filters))

@@ -26,7 +26,6 @@ package final class LivePushes: Sendable {
   private struct State {
     /// The latest notifications in the order of the log; at most twice ``LivePushes/memory``.
     var latest: [LogEntry] = []
-    /// The buffers of the readers by the readers' numbers.
     var readers: [Int: Batch] = [:]
     var nextReader = 0
     /// Whether the server stops. It never becomes false again.
@@ -38,11 +37,8 @@ package final class LivePushes: Sendable {
   package init() {}
 
   /// The latest notifications, newest first.
-  ///
-  /// - Complexity: O(*n*) in the number of kept notifications.
   var latest: [LogEntry] { state.withLock { $0.latest.reversed() } }
 
-  /// Appends notifications that the dispatcher has logged, in the order of the log.
   package func add(_ entries: [LogEntry]) {
     guard !entries.isEmpty else { return }
     state.withLock { state in
@@ -60,9 +56,7 @@ package final class LivePushes: Sendable {
     }
   }
 
-  /// Begins to buffer notifications for a new reader.
-  ///
-  /// - Returns: the reader's number; nil if there are ``readerLimit`` readers or the server stops.
+  /// Returns a new reader's number; nil if there are ``readerLimit`` readers or the server stops.
   func beginReading() -> Int? {
     state.withLock { state in
       guard state.readers.count < Self.readerLimit, !state.isClosed else { return nil }
@@ -82,7 +76,6 @@ package final class LivePushes: Sendable {
     }
   }
 
-  /// Removes a reader with its buffer.
   func endReading(_ reader: Int) {
     state.withLock { $0.readers[reader] = nil }
   }

@@ -8,9 +8,7 @@ import WebServices
 struct QueryNames: Sendable {
   let schemas: SchemaService
 
-  /// Checks that the schema has the names of a query.
-  ///
-  /// - Throws: `BAD_REQUEST` with the nearest name.
+  /// Throws `BAD_REQUEST` with the nearest name if the schema lacks a name of the query.
   func check(_ query: Query, _ arguments: AdminArguments) async throws {
     let place = try arguments.place()
     let schema = try await schemas.schema(of: place.container, in: place.environment)

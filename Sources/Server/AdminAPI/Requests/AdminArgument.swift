@@ -35,7 +35,6 @@ package struct AdminArgument: Sendable {
     case value(JSONSchema)
   }
 
-  /// The name in the query or in the body.
   package var name: String
   package var kind: Kind
   /// A short description, for the API's description of itself and for the help of commands.
@@ -44,7 +43,6 @@ package struct AdminArgument: Sendable {
   package var placeholder: String
   /// The name of the option of commands, without the two hyphens.
   package var option: String
-  /// Whether a request without the argument is refused with `BAD_REQUEST`.
   package var isRequired = false
   /// Returns the rule that a text breaks, as the end of an error message; nil for a valid text.
   private var rule: @Sendable (String) -> String?
@@ -149,11 +147,8 @@ extension AdminArgument {
     "public, private or shared (default public)", "SCOPE")
   static let databaseUser = AdminArgument(
     "user", .text, "the user of a private or shared database: a name or a user record name", "USER")
-  /// The arguments that name a container's environment.
   package static let place = [container.needed, environment]
-  /// The arguments that name a database.
   package static let ofDatabase = place + [database, databaseUser]
-  /// The arguments that name a database, and a user with subscriptions in it.
   package static let ofSubscriber = ofDatabase + [subscriber]
 
   static let user = AdminArgument(

@@ -18,7 +18,6 @@ struct AdminArguments: Sendable {
   /// Reads and checks the arguments. The arguments of a `POST` request are the members of a JSON
   /// object in the body. The arguments of any other request are in the query.
   ///
-  /// - Parameter known: the arguments of the endpoint.
   /// - Throws: `BAD_REQUEST` for a body that is not a JSON object, a parameter that occurs twice,
   ///   an unknown name, and a value that breaks the rule of its argument.
   init(_ request: HTTPRequest, known: [AdminArgument]) throws(ServiceError) {
@@ -77,31 +76,24 @@ struct AdminArguments: Sendable {
     value(argument)?.string.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// Returns the value as text.
-  ///
-  /// - Throws: `BAD_REQUEST` if it is missing or empty.
+  /// Returns the value as text. Throws `BAD_REQUEST` if it is missing or empty.
   func required(_ argument: AdminArgument) throws(ServiceError) -> String {
     guard let text = text(argument) else { throw mistake(argument, "is missing") }
     return text
   }
 
-  /// Returns the texts of a list; none if it is missing.
   func texts(_ argument: AdminArgument) -> [String] {
     value(argument)?.array?.compactMap(\.string) ?? []
   }
 
-  /// Returns the value as a Boolean; nil if it is missing.
   func bool(_ argument: AdminArgument) -> Bool? {
     value(argument).flatMap { $0.bool ?? $0.string.flatMap(Bool.init) }
   }
 
-  /// Returns the value as a whole number; nil if it is missing.
   func int(_ argument: AdminArgument) -> Int? {
     value(argument).flatMap(AdminArgument.int)
   }
 
-  /// Returns the value as a case of an enumeration; nil if it is missing, or if no case has this
-  /// raw value.
   func word<Word: RawRepresentable<String>>(_ argument: AdminArgument) -> Word? {
     text(argument).flatMap(Word.init)
   }
@@ -123,16 +115,12 @@ struct AdminArguments: Sendable {
 
   // MARK: Rules that an argument's declaration does not contain
 
-  /// Returns the error for a value that breaks a rule.
-  ///
-  /// - Parameter rule: the end of the message, after the argument's name.
+  /// The rule is the end of the message, after the argument's name.
   func mistake(_ argument: AdminArgument, _ rule: String) -> ServiceError {
     ServiceError(.badRequest, "\(source): '\(argument.name)' \(rule)")
   }
 
-  /// Runs a check of the data model and converts its error.
-  ///
-  /// - Throws: `BAD_REQUEST` with the argument's name, the broken rule and its limit.
+  /// Runs a check of the data model and converts its error to `BAD_REQUEST`.
   func check(
     _ argument: AdminArgument, _ rule: () throws(ModelError) -> Void
   ) throws(ServiceError) {
@@ -150,10 +138,7 @@ struct AdminArguments: Sendable {
   /// The number of rows on a page: 1–200, 50 by default.
   var limit: Int { int(.limit) ?? 50 }
 
-  /// Returns the container's environment that the request names. The default environment is
-  /// `development`.
-  ///
-  /// - Throws: `BAD_REQUEST` if `container` is missing.
+  /// Returns the container's environment that the request names, by default `development`.
   func place() throws(ServiceError) -> ContainerPlace {
     ContainerPlace(
       container: try required(.container), environment: word(.environment) ?? .development)

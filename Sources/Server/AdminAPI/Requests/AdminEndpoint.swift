@@ -25,7 +25,6 @@ package struct AdminEndpoint: Sendable {
   /// Whether the endpoint changes something. The log then names the caller of each successful
   /// request.
   let changes: Bool
-  /// One line for the API's description.
   let summary: String
   /// The shape of the answer; nil for an event stream.
   let answerSchema: JSONSchema?
@@ -54,9 +53,6 @@ struct AdminHandler<Group: Sendable>: Sendable {
   }
 
   /// Declares an endpoint with a request body, and whose answer has an ``AnswerShape``.
-  ///
-  /// - Parameter changes: whether the endpoint changes something. The log then names the caller of
-  ///   each successful request.
   static func post<Answer>(
     _ path: String, _ arguments: [AdminArgument], changes: Bool = true, _ summary: String,
     answers shape: AnswerShape<Answer>, _ answer: @escaping Function<Answer>
@@ -68,8 +64,6 @@ struct AdminHandler<Group: Sendable>: Sendable {
 
   /// Declares an endpoint that reads and builds its HTTP answer itself, such as a message of the
   /// web services protocol.
-  ///
-  /// - Parameter schema: the shape of the answer; nil for an event stream.
   static func get(
     _ path: String, _ arguments: [AdminArgument], _ summary: String, answers schema: JSONSchema?,
     _ answer: @escaping Function<HTTPResponse>
@@ -81,11 +75,6 @@ struct AdminHandler<Group: Sendable>: Sendable {
   }
 
   /// Declares an endpoint with a request body that builds its HTTP answer itself.
-  ///
-  /// - Parameters:
-  ///   - changes: whether the endpoint changes something. The log then names the caller of each
-  ///     successful request.
-  ///   - schema: the shape of the answer.
   static func post(
     _ path: String, _ arguments: [AdminArgument], changes: Bool = true, _ summary: String,
     answers schema: JSONSchema, _ answer: @escaping Function<HTTPResponse>
@@ -122,10 +111,8 @@ extension AdminEndpoint {
   /// The endpoints that commands may call.
   package static let all: [AdminEndpoint] = groups.flatMap { $0.declarations }
 
-  /// Returns the endpoint that reads at a path.
   package static func get(_ path: String) -> AdminEndpoint { declared(.get, path) }
 
-  /// Returns the endpoint with a request body at a path.
   package static func post(_ path: String) -> AdminEndpoint { declared(.post, path) }
 
   private static func declared(_ method: Method, _ path: String) -> AdminEndpoint {

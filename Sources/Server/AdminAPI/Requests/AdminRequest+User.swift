@@ -19,7 +19,6 @@ extension AdminRequest {
 }
 
 extension User {
-  /// The shape of an account in answers.
   static let shape = AnswerShape<User>("User") { user in
     user.members(of: members) { $0 }
   }

@@ -8,7 +8,6 @@ import WebServices
 /// The router of the admin API. It finds the endpoint of a request, checks the arguments, calls the
 /// endpoint and logs changes.
 package struct AdminRouter: Sendable {
-  /// The prefix of all paths of the API.
   package static let prefix = "/admin/v1/"
 
   private typealias Entry = (
@@ -22,11 +21,6 @@ package struct AdminRouter: Sendable {
   private let clock: @Sendable () -> Timestamp
 
   /// Builds the table of routes, and adds the endpoint of the API's description.
-  ///
-  /// - Parameters:
-  ///   - endpoints: the groups of endpoints.
-  ///   - log: the log that gets one line for each successful change.
-  ///   - clock: the source of the current time.
   init(
     _ endpoints: [any AdminEndpoints], log: ServerLog, clock: @escaping @Sendable () -> Timestamp
   ) {
@@ -44,7 +38,6 @@ package struct AdminRouter: Sendable {
 
   /// Returns the answer to a request with a path below ``prefix``.
   ///
-  /// - Parameter identity: the caller.
   /// - Throws: `NOT_FOUND` for an unknown path or a user who is being deleted. `WrongMethod` for a
   ///   method that the path does not have. `BAD_REQUEST` for invalid arguments. An endpoint may
   ///   throw other errors.

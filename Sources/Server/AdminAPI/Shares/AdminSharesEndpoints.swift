@@ -18,7 +18,6 @@ struct AdminSharesEndpoints: AdminEndpoints {
   let store: ShareAdministrationService
   let accounts: AccountService
   let databases: AdminDatabases
-  /// The maker of the URLs of shares.
   let links: AssetLinks
 
   private static let owner = AdminArgument(
@@ -169,8 +168,6 @@ struct AdminSharesEndpoints: AdminEndpoints {
   }
 
   /// Returns the owner of a record and the participants who see it.
-  ///
-  /// - Throws: `NOT_FOUND` if there is no such record.
   private func readers(_ request: AdminRequest) async throws -> NamedReaders {
     let (zoneID, database) = try await zone(request.arguments)
     let name = try request.arguments.required(.recordName)
@@ -196,8 +193,6 @@ struct AdminSharesEndpoints: AdminEndpoints {
   }
 
   /// Returns the zone that the arguments name, and the owner's private database.
-  ///
-  /// - Throws: `NOT_FOUND` if the database does not exist.
   private func zone(_ arguments: AdminArguments) async throws -> (ZoneID, DatabaseID) {
     guard let database = try await databases.store.existingDatabase(at: address(arguments)) else {
       throw ServiceError(
@@ -206,7 +201,6 @@ struct AdminSharesEndpoints: AdminEndpoints {
     return (ZoneID(zoneName: try arguments.required(Self.zone)), database)
   }
 
-  /// Returns the ID of the share that the arguments name, and the owner's private database.
   private func named(_ arguments: AdminArguments) async throws -> (RecordID, DatabaseID) {
     let (zoneID, database) = try await zone(arguments)
     return (
@@ -214,9 +208,7 @@ struct AdminSharesEndpoints: AdminEndpoints {
     )
   }
 
-  /// Returns a share without its URL.
-  ///
-  /// - Throws: `NOT_FOUND` if there is none.
+  /// Returns a share without its URL. Throws `NOT_FOUND` if there is none.
   private func existing(
     _ shareID: RecordID, in database: DatabaseID
   ) async throws -> AdministeredShare {

@@ -15,7 +15,6 @@ struct ListedShare: Sendable {
     listed.members(of: members) { $0 }
   }
 
-  /// The members of the shape, which the shape of a single share has too.
   fileprivate static let members = AnswerShape<ListedShare> { listed in
     listed.member("share") { $0.share.shareID.recordName }
     listed.member("zone") { $0.share.shareID.zoneID.zoneName }
@@ -32,13 +31,11 @@ struct ListedShare: Sendable {
 struct ShownShare: Sendable {
   /// The share. Its record has the URL.
   var share: AdministeredShare
-  /// The account names of users, by user record name.
   var names: [String: String]
 
   /// The content of the share as its owner sees it.
   fileprivate var content: ShareContent { share.record.shareContent ?? ShareContent() }
 
-  /// The user record names that the share mentions.
   var mentionedUsers: Set<String> {
     let identities =
       (content.participants ?? []).map(\.identity) + (content.requesters ?? [])

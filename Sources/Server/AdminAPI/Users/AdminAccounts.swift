@@ -8,7 +8,6 @@ package struct AdminAccounts: Sendable {
   /// also remove the user from this cache. Nil in a process that runs no server.
   var webAuthTokens: WebAuthTokens?
 
-  /// Combines the parts.
   package init(passwords: PasswordHasher, webAuthTokens: WebAuthTokens?) {
     self.passwords = passwords
     self.webAuthTokens = webAuthTokens

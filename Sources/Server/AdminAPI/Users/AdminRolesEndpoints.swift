@@ -73,8 +73,6 @@ struct AdminRolesEndpoints: AdminEndpoints {
   }
 
   /// Adds a user or key to a role, or removes it if `isMember` is false.
-  ///
-  /// - Throws: `NOT_FOUND` if there is no such user, key or role.
   private func set(_ isMember: Bool, _ request: AdminRequest) async throws -> Membership {
     let arguments = request.arguments
     let place = try arguments.place()
@@ -91,10 +89,7 @@ struct AdminRolesEndpoints: AdminEndpoints {
     return (role, member.name, member.userRecordName)
   }
 
-  /// Checks that the schema has the role.
-  ///
-  /// - Throws: `BAD_REQUEST` for a role of the system. `NOT_FOUND` for an unknown role, with the
-  ///   names of up to 20 known roles.
+  /// Throws `BAD_REQUEST` for a role of the system, and `NOT_FOUND` with up to 20 known roles.
   private func checkRole(
     _ role: String, _ arguments: AdminArguments, _ place: ContainerPlace
   ) async throws {
@@ -116,8 +111,6 @@ struct AdminRolesEndpoints: AdminEndpoints {
   /// Returns the holder that the argument `user` names. The method compares the value with the
   /// names of accounts first. Then it tries the IDs and user record names of server-to-server keys,
   /// and finally the user record names of accounts.
-  ///
-  /// - Throws: `NOT_FOUND` if there is neither an account nor a key.
   private func member(
     _ arguments: AdminArguments, _ place: ContainerPlace
   ) async throws -> (name: String, userRecordName: String) {

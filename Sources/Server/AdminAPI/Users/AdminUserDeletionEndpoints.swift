@@ -49,8 +49,6 @@ struct AdminUserDeletionEndpoints: AdminEndpoints {
 
   /// Begins a deletion. The server continues it in the background, and the user's tokens are
   /// invalid at once.
-  ///
-  /// - Throws: `NOT_FOUND` if there is no such user.
   private func delete(_ request: AdminRequest) async throws -> UserDeletion {
     let user = try await request.user(in: users)
     guard

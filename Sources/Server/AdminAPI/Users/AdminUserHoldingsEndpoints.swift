@@ -13,7 +13,6 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
   let databases: DatabaseService
   let notificationLog: NotificationLogService
   let store: UserDeletionService
-  /// The source of URLs from which clients download assets.
   let links: AssetLinks
 
   private static let place: [AdminArgument] = [
@@ -43,8 +42,6 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
 
   /// Returns a page of the records in a public database that the user created, or that the user was
   /// the last to modify.
-  ///
-  /// - Throws: `BAD_REQUEST` for an invalid continuation.
   private func records(_ request: AdminRequest) async throws -> HTTPResponse {
     let arguments = request.arguments
     let user = try await request.user(in: accounts)

@@ -103,8 +103,6 @@ struct AdminUsersEndpoints: AdminEndpoints {
 
   /// Removes a device from all containers, and abandons its waiting deliveries. Without a kind, the
   /// device is of the first kind that has the token.
-  ///
-  /// - Throws: `NOT_FOUND` if there is no such device.
   private func deleteDevice(_ request: AdminRequest) async throws -> Deletion {
     let kind: DeviceToken.Kind? = request.arguments.word(.kind)
     let token = try request.arguments.required(.token)
