@@ -47,10 +47,6 @@ public struct AppLink: Sendable, Hashable {
   ]
 
   /// Returns the URL for a share.
-  ///
-  /// - Parameters:
-  ///   - shortGUID: the identifier of the share.
-  ///   - shareURL: the URL of the share.
   public func url(shortGUID: String, shareURL: String) -> String {
     // The escaped texts have no braces, so the second replacement does not see the first one.
     template.replacing("{guid}", with: Self.escaped(shortGUID))

@@ -14,11 +14,6 @@ public struct ConfigurationChange: Sendable, Hashable {
     compare(ConfigurationKey.all, at: [], old, new)
   }
 
-  /// Compares one object's keys.
-  ///
-  /// - Parameters:
-  ///   - keys: the keys of the object.
-  ///   - path: the names of the keys that lead to the object, the outermost first.
   private mutating func compare(
     _ keys: [ConfigurationKey], at path: [String], _ old: ConfigurationSources,
     _ new: ConfigurationSources

@@ -20,18 +20,11 @@ public struct ConfigurationListing: Sendable {
   public private(set) var rows: [Row] = []
 
   /// Lists a configuration.
-  ///
-  /// - Parameters:
-  ///   - configuration: the configuration that results from the sources.
-  ///   - sources: the files, variables and options that the configuration was read from.
   public init(of configuration: ServerConfiguration, from sources: ConfigurationSources) {
     add(ConfigurationKey.all, at: [], ServerConfiguration.settings.shown(configuration), sources)
   }
 
-  /// Appends the rows of one object's keys.
-  ///
-  /// - Parameter inForce: the values of the object that the server uses, defaults included; nil if
-  ///   the object has none.
+  /// `inForce` has the values that the server uses, defaults included; nil if the object has none.
   private mutating func add(
     _ keys: [ConfigurationKey], at path: [String], _ inForce: JSONValue?,
     _ sources: ConfigurationSources

@@ -10,17 +10,11 @@ import Settings
 /// outermost object. If all keys of an object are objects with the same keys, only one table
 /// describes these objects. Its name has `*` in place of their names.
 package enum ConfigurationPage {
-  /// The name of the outermost object's table.
   private static let top = "server.json"
-  /// The beginning of the line before a table.
   private static let start = "<!-- settings of "
-  /// The line after a table.
   private static let end = "<!-- end of settings -->"
 
   /// Returns the page with new tables. A test compares the result with the page in the repository.
-  ///
-  /// - Throws: `ConfigurationError` if a table is missing, has no end, or belongs to an object
-  ///   that does not exist.
   package static func renewing(_ page: String) throws(ConfigurationError) -> String {
     var tables: [String: String] = [:]
     add(ConfigurationKey.all, at: "", to: &tables)
@@ -63,7 +57,6 @@ package enum ConfigurationPage {
     }
   }
 
-  /// Returns the table row of a key.
   private static func row(_ key: ConfigurationKey) -> String {
     let restart = key.needsRestart ? " Takes effect after a restart." : ""
     let cells = ["`\(key.name)`", key.kind.values, key.standard, key.meaning + restart]
@@ -112,7 +105,6 @@ extension SettingKind {
 }
 
 extension SettingUnit {
-  /// The units of sizes, from the largest to the smallest.
   private static let sizes: [(Int64, String)] = [
     (1 << 60, "EiB"), (1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"),
   ]

@@ -17,7 +17,6 @@ import Spelling
 /// a letter nor a digit. If a variable stands for an object, its value is JSON and replaces the
 /// whole object.
 extension ConfigurationSources {
-  /// The prefix of all variables.
   private static let prefix = "PETREL_"
 
   /// The variables with the prefix that belong to no key. Other programs of the project and other
@@ -83,16 +82,9 @@ extension ConfigurationSources {
       .split(omittingEmptySubsequences: false) { !$0.isLetter && !$0.isNumber }.map(String.init)
   }
 
-  /// Returns the path and kind of the key that a variable sets.
-  ///
-  /// - Parameters:
-  ///   - parts: the remaining parts of the variable's name.
-  ///   - keys: the keys of the object in which the method searches.
-  ///   - path: the path of that object.
-  ///   - variable: the whole name, for error messages.
-  /// - Throws: `ConfigurationError` if there is no such key, or if the variable's name continues
-  ///   after a key that is no object. It is also thrown if the name contains a container or issuer
-  ///   that the file lacks.
+  /// Returns the path and kind of the key that a variable sets. Throws an error if there is none,
+  /// or if the name continues after a key that is no object. The file must have the containers and
+  /// issuers in the name.
   private func find(
     _ parts: ArraySlice<String>, among keys: [ConfigurationKey], at path: [String],
     variable: String

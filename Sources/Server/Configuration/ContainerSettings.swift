@@ -5,10 +5,8 @@ import Synchronization
 ///
 /// A `Mutex` protects the settings, so any thread may read them at any time.
 package final class ContainerSettings: Sendable {
-  /// The settings by container identifier.
   private let containers: Mutex<[String: ServerConfiguration.Container]>
 
-  /// Creates an object with the settings of a configuration.
   package init(_ containers: [String: ServerConfiguration.Container]) {
     self.containers = Mutex(containers)
   }
@@ -21,7 +19,6 @@ package final class ContainerSettings: Sendable {
   /// The identifiers of the containers that have settings, in alphabetical order.
   package var names: [String] { containers.withLock { $0.keys.sorted() } }
 
-  /// Replaces all settings at once.
   package func replace(_ containers: [String: ServerConfiguration.Container]) {
     self.containers.withLock { $0 = containers }
   }

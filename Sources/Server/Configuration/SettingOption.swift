@@ -9,7 +9,6 @@ package struct SettingOption: Sendable {
     key.option.map { SettingOption(key: key, valueName: $0) }
   }
 
-  /// The key of the setting.
   fileprivate let key: ConfigurationKey
   /// The placeholder of the value in the help, such as `PORT`.
   package let valueName: String

@@ -55,7 +55,6 @@ extension ServerConfiguration {
 }
 
 extension ServiceLimit.Unit {
-  /// The unit of a client limit that corresponds to a setting's unit.
   fileprivate init(_ unit: SettingUnit) {
     switch unit {
     case .bytes: self = .bytes

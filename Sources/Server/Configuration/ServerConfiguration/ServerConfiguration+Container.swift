@@ -59,7 +59,6 @@ extension ServerConfiguration {
       self.appLink = appLink
     }
 
-    /// The table of the settings.
     static let settings = SettingTable(
       Shares(),
       [

@@ -80,7 +80,6 @@ extension ServerConfiguration {
 }
 
 extension ServerConfiguration.Limits {
-  /// The table of the settings.
   static let settings = SettingTable(
     ServerConfiguration.Limits(),
     [
@@ -200,7 +199,6 @@ extension RequestRate {
 }
 
 extension RequestRate.Subject {
-  /// The description of the setting in the reference page.
   fileprivate var meaning: String {
     switch self {
     case .user: "The rate of a signed-in user."

@@ -18,7 +18,6 @@ extension ServerConfiguration {
 }
 
 extension ServerConfiguration.Metrics {
-  /// The table of the settings.
   static let settings = SettingTable(
     ServerConfiguration.Metrics(),
     [

@@ -45,7 +45,6 @@ extension ServerConfiguration {
     /// Creates the default limits.
     public init() {}
 
-    /// The table of the settings.
     static let settings = SettingTable(
       Explain(),
       [

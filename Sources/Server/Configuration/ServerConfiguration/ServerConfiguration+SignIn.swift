@@ -14,7 +14,6 @@ extension ServerConfiguration {
     /// Creates the default settings: passwords, and no issuers.
     public init() {}
 
-    /// The table of the settings.
     static let settings = SettingTable(
       SignIn(),
       [
@@ -33,7 +32,6 @@ extension ServerConfiguration {
 }
 
 extension IssuerSettings {
-  /// The table of one issuer's settings.
   fileprivate static let settings = SettingTable(
     IssuerSettings(issuer: "", clientID: "", credential: .none, label: ""),
     [
@@ -65,9 +63,6 @@ extension IssuerSettings {
 
   /// Checks an issuer's URL, reads the credential, and sets the defaults that depend on the
   /// credential.
-  ///
-  /// - Throws: `ConfigurationError` for a URL with a query, for a URL without `https://` on another
-  ///   machine, and for an invalid credential.
   private static func check(
     _ reader: ConfigurationReader, _ settings: inout Self
   ) throws(ConfigurationError) {
@@ -83,8 +78,6 @@ extension IssuerSettings {
   }
 
   /// Returns the credential: a secret, a key that signs secrets, or none for a public client.
-  ///
-  /// - Throws: `ConfigurationError` if more than one is given, or if the key file is unusable.
   private static func credential(
     _ reader: ConfigurationReader
   ) throws(ConfigurationError) -> Credential {

@@ -108,7 +108,6 @@ public struct ServerConfiguration: Sendable, Hashable {
     return SocketFile(path: directory + "/\(Self.socketName)")
   }
 
-  /// The settings of the push channels, for the server and for each container.
   package var channelSettings: PushChannelSettings {
     PushChannelSettings(server: channels, containers: containers.mapValues(\.channels))
   }
