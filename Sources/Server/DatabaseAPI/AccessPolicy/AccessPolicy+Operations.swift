@@ -47,11 +47,8 @@ extension AccessPolicy {
 }
 
 extension Operation {
-  /// Returns the error for an operation on a database for which no caller can use it.
-  ///
-  /// - Returns: nil if the operation is for databases of this scope, or for a container.
-  ///   `BAD_REQUEST` if the operation needs a database and `scope` is nil. `BAD_DATABASE` for
-  ///   another scope.
+  /// Returns the error for an operation on a database for which no caller can use it: `BAD_REQUEST`
+  /// if it needs a database and `scope` is nil, `BAD_DATABASE` for another scope.
   package func refusal(in scope: DatabaseScope?) -> ServiceError? {
     guard case .database(let scopes) = place else { return nil }
     guard let scope else {

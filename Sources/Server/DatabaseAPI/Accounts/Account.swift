@@ -111,7 +111,6 @@ public enum Account {
     return text
   }
 
-  /// Returns the lifetime in seconds of each token of a session.
   static func lifetime(staysSignedIn: Bool) -> Double {
     staysSignedIn ? tokenLifetime : sessionTokenLifetime
   }

@@ -10,7 +10,6 @@ public enum Registration {
   /// Creates an API token. The store keeps only its hash.
   ///
   /// - Parameters:
-  ///   - name: a label by which people recognize the token.
   ///   - signInCallback: the way in which the sign-in page gives a web auth token to the app.
   ///   - origins: the origins of the pages that may use the token; every origin if it is empty.
   /// - Returns: the token's text, 64 hexadecimal digits, which is stored nowhere.

@@ -12,17 +12,10 @@ import WebServices
 /// A request without any of them is anonymous. A signature takes precedence: the tokens of a signed
 /// request are not read.
 struct Authenticator: Sendable {
-  /// The API tokens and server-to-server keys of containers.
   private let directory: CredentialDirectory
-  /// The web auth tokens of users.
   private let webAuthTokens: WebAuthTokens
-  /// The check of signatures.
   private let serverKeys: ServerKeyVerifier
 
-  /// Creates the check.
-  ///
-  /// - Parameter signatureWindow: the largest difference in seconds between the date of a signed
-  ///   request and the server's clock.
   init(
     store: CredentialService, webAuthTokens: WebAuthTokens, signatureWindow: Double,
     forgottenSignatures: ForgottenSignatures, clock: @escaping @Sendable () -> Timestamp
@@ -35,7 +28,6 @@ struct Authenticator: Sendable {
 
   /// The identity that the head of a request claims.
   enum Identity: Sendable {
-    /// The head proves the credentials.
     case proven(Credentials)
     /// The request is signed. The signature covers the body.
     case signed(SignedRequest, CredentialDirectory.Entry)
@@ -87,12 +79,9 @@ struct Authenticator: Sendable {
     return .proven(credentials)
   }
 
-  /// Returns the credentials of a complete signed request.
+  /// Returns the credentials of a complete signed request. If it only reads, its signature may be
+  /// used again.
   ///
-  /// - Parameters:
-  ///   - signed: the signature, and the credentials of the container and environment.
-  ///   - onlyReads: whether the operation changes nothing. The signature of such a request may be
-  ///     used again.
   /// - Throws: `AUTHENTICATION_FAILED` for an invalid signature, or one of another time.
   func credentials(
     of signed: (request: SignedRequest, keys: CredentialDirectory.Entry), _ request: HTTPRequest,

@@ -32,9 +32,7 @@ final class CredentialDirectory: Sendable {
 
   /// A server-to-server key with its parsed public key.
   struct SigningKey: Sendable {
-    /// The key as the store has it.
     var key: ServerKey
-    /// The parsed public key, which checks signatures.
     var publicKey: ES256PublicKey
   }
 
@@ -44,7 +42,6 @@ final class CredentialDirectory: Sendable {
     var environment: ContainerEnvironment
   }
 
-  /// The store, which the cache reads if it has no entry younger than ``trust`` seconds.
   private let store: CredentialService
   private let clock: @Sendable () -> Timestamp
   /// The entries. The lock is not held while the store is read.
@@ -55,10 +52,6 @@ final class CredentialDirectory: Sendable {
     self.clock = clock
   }
 
-  /// Returns the credentials for the container and environment of a path.
-  ///
-  /// - Throws: `StoreError` if the store cannot be read, and an error for a stored key that is not
-  ///   valid PEM.
   func entry(for path: ServicePath) async throws -> Entry {
     let place = Place(container: path.container, environment: path.environment)
     let now = clock()

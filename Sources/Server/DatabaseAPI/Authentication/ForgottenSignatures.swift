@@ -32,8 +32,6 @@ package final class ForgottenSignatures: Sendable {
   /// Compares the clock with its last reading, and returns the latest date that must be refused.
   /// Each earlier date must be refused too, because the store may have deleted signatures of these
   /// dates.
-  ///
-  /// - Parameter now: the present reading of the clock.
   func end(at now: Timestamp) -> Timestamp {
     state.withLock { state in
       if now < state.latest {

@@ -4,12 +4,9 @@ import WebServices
 ///
 /// The answer has no CORS header fields, so the browser does not let the page read the answer.
 struct OriginRefusal: Error {
-  /// The origin that the browser sent.
   var origin: String
-  /// The name of the API token, for the text of the error.
   var tokenName: String
 
-  /// The error object: `AUTHENTICATION_FAILED`.
   var serviceError: ServiceError {
     ServiceError(
       .authenticationFailed,

@@ -22,10 +22,6 @@ struct ServerKeyVerifier: Sendable {
   /// deleted signatures.
   private let forgotten: ForgottenSignatures
 
-  /// Creates the check.
-  ///
-  /// - Parameter window: the largest difference in seconds between the date of a request and the
-  ///   server's clock.
   init(
     window: Double, forgotten: ForgottenSignatures, clock: @escaping @Sendable () -> Timestamp
   ) {
@@ -36,7 +32,6 @@ struct ServerKeyVerifier: Sendable {
 
   /// Returns the key that a signed request names, if its date is inside the window.
   ///
-  /// - Parameter keys: the credentials of the container and environment.
   /// - Throws: `AUTHENTICATION_FAILED` with a reason that names the mistake: the key or the date.
   func key(
     of signed: SignedRequest, for path: ServicePath, keys: CredentialDirectory.Entry
@@ -65,9 +60,6 @@ struct ServerKeyVerifier: Sendable {
   /// The date is checked again, because the body may have taken long. After the window, the store
   /// may have deleted the signature.
   ///
-  /// - Parameters:
-  ///   - onlyReads: whether the operation changes nothing.
-  ///   - keys: the credentials of the container and environment.
   /// - Throws: `AUTHENTICATION_FAILED` with a reason that names the mistake: the key, the date or
   ///   the signature.
   func credentials(
@@ -94,7 +86,6 @@ struct ServerKeyVerifier: Sendable {
     return credentials
   }
 
-  /// Returns the error for a signature that is not accepted.
   private static func failure(_ reason: String) -> ServiceError {
     ServiceError(.authenticationFailed, reason)
   }

@@ -7,6 +7,5 @@ import WebServices
 struct SessionEnd: Error {
   /// The other credentials of the request, for the URL of the sign-in page.
   var credentials: Credentials
-  /// The sentence for the client that says why the token is not valid.
   var reason: String
 }

@@ -35,7 +35,6 @@ struct SessionRotation: Sendable {
 
   /// The work for the store.
   enum Action: Sendable, Hashable {
-    /// Nothing to do.
     case nothing
     /// Write to the store. `adopts`: mark the token as used, and shorten the lives of older tokens
     /// of the session. `makesSuccessor`: add a successor. At least one of them is true.
@@ -44,9 +43,7 @@ struct SessionRotation: Sendable {
 
   /// A token that follows another.
   struct Successor: Sendable, Hashable {
-    /// The token's text.
     var text: String
-    /// The time when the server made the token.
     var created: Timestamp
   }
 
@@ -57,7 +54,6 @@ struct SessionRotation: Sendable {
   /// Whether a write is under way. Until the write ends, requests cause no further write.
   private var isWriting = false
 
-  /// Takes an event and returns the work for the store.
   mutating func handle(_ event: Event) -> Action {
     switch event {
     case .request(let token, let now):

@@ -5,7 +5,6 @@ import WebServices
 
 /// A valid signature of a request that changes something. It is good for one change.
 struct SignatureUse: Sendable, Hashable {
-  /// The ID of the server-to-server key.
   let keyID: String
   /// The number *r* of the ECDSA signature (*r*, *s*), 32 bytes.
   ///

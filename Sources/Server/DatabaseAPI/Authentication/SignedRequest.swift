@@ -17,9 +17,7 @@ struct SignedRequest: Sendable {
   var keyID: String
   /// The date as the client sent it. The signature covers these bytes.
   var dateText: String
-  /// The date in ``dateText``.
   var date: Timestamp
-  /// The signature, parsed.
   var signature: ES256Signature
 
   /// Parses the three header fields; nil if the request has none of them.
@@ -46,9 +44,7 @@ struct SignedRequest: Sendable {
     self.signature = read
   }
 
-  /// Returns the value of a header field.
-  ///
-  /// - Throws: `AUTHENTICATION_FAILED` if it is missing or empty.
+  /// Returns the value of a header field. Throws `AUTHENTICATION_FAILED` if it is missing or empty.
   private static func present(
     _ value: String?, _ name: String
   ) throws(ServiceError) -> String {
@@ -58,7 +54,6 @@ struct SignedRequest: Sendable {
     return value
   }
 
-  /// Returns the error for header fields that cannot be read.
   private static func failure(_ reason: String) -> ServiceError {
     ServiceError(.authenticationFailed, reason)
   }
@@ -100,12 +95,10 @@ struct SignedRequest: Sendable {
     message(bodyHash: Self.hash(request.body), path: request.rawPath)
   }
 
-  /// Returns the message for a hash and a path: `{date}:{hash}:{path}`.
   private func message(bodyHash: String, path: String) -> String {
     "\(dateText):\(bodyHash):\(path)"
   }
 
-  /// Returns the SHA-256 hash of a body in base64.
   private static func hash(_ body: Data) -> String {
     Data(SHA256.hash(body)).base64EncodedString()
   }

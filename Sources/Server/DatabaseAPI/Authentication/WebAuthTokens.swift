@@ -38,9 +38,7 @@ package final class WebAuthTokens: Sendable {
   /// token may be out of date and is not cached.
   private let forgotten = Mutex(0)
 
-  /// Creates an empty cache.
-  ///
-  /// - Parameter isShared: whether other servers may end a session in the store.
+  /// `isShared` says whether other servers may end a session in the store.
   package init(
     store: AccountService, isShared: Bool, clock: @escaping @Sendable () -> Timestamp
   ) {
@@ -76,13 +74,11 @@ package final class WebAuthTokens: Sendable {
     return (token, newest(after: hash) ?? text)
   }
 
-  /// The error for an unknown token.
   private static var unknown: ServiceError {
     ServiceError(
       .authenticationFailed, "the web auth token is unknown to this server")
   }
 
-  /// Returns the token with this hash, from the cache or the store.
   private func stored(_ hash: [UInt8], now: Timestamp) async throws -> WebAuthToken {
     // An entry is not used if its time is in the future: then the clock was set back.
     if let entry = known.withLock({ $0[hash] }),
@@ -105,8 +101,6 @@ package final class WebAuthTokens: Sendable {
   }
 
   /// Removes a user's tokens from the cache, because they have changed in the store.
-  ///
-  /// - Complexity: O(*n*) for the *n* tokens in the cache.
   package func forget(userRecordName: String) {
     forgotten.withLock { $0 += 1 }
     known.withLock { known in
@@ -117,8 +111,6 @@ package final class WebAuthTokens: Sendable {
   // MARK: Sessions
 
   /// Ends a session, so that none of its tokens is valid any more.
-  ///
-  /// - Parameter userRecordName: the user of the session.
   func end(sessionWithID id: [UInt8], of userRecordName: String) async throws {
     try await store.endSession(withID: id, at: clock())
     forget(userRecordName: userRecordName)
