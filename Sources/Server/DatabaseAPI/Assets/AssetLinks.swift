@@ -33,33 +33,24 @@ package final class AssetLinks: Sendable {
   struct File: Sendable, Hashable {
     /// The database of the request whose answer has the URL.
     var database: DatabaseID
-    /// The SHA-256 hash of the bytes.
     var checksum: String
     /// How the reader sees the file, for a shared database; otherwise nil.
     var sight: FileSight?
 
-    /// The text that the signature of the URL covers.
-    ///
-    /// - Parameter end: the time at which the URL expires, in milliseconds since 1970.
+    /// The text that the signature of the URL covers. The end is in milliseconds since 1970.
     fileprivate func signed(until end: Int64) -> String {
       let text = "\(database.rawValue) \(checksum) \(end)"
       return sight.map { "\(text) \($0.parameter.name) \($0.parameter.value)" } ?? text
     }
   }
 
-  /// The secrets that all servers of the store share.
   private let store: SecretService
   private let clock: @Sendable () -> Timestamp
-  /// The URL at which clients reach the server.
   private let publicURL: @Sendable () -> String
   /// The key that signs download URLs; nil until the first use.
   private let key = Mutex<[UInt8]?>(nil)
 
-  /// Creates the links of a server.
-  ///
-  /// - Parameters:
-  ///   - store: the secrets of the store. One of them is the key that signs download URLs.
-  ///   - publicURL: the URL at which clients reach the server, without a slash at the end.
+  /// `publicURL` returns the URL at which clients reach the server, without a slash at the end.
   package init(
     store: SecretService, clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String
@@ -74,8 +65,7 @@ package final class AssetLinks: Sendable {
     path.hasPrefix(prefix) && path.contains("/upload/") ? prefix + "…/upload/…" : nil
   }
 
-  /// Returns the upload URL of an announced upload. The secret in it is the only credential for the
-  /// upload.
+  /// The secret in the URL is the only credential for the upload.
   func uploadURL(to database: DatabaseID, secret: String) throws -> String {
     "\(publicURL())\(Self.prefix)\(try store.tokens.name(of: database))/upload/\(secret)"
   }
@@ -112,7 +102,6 @@ package final class AssetLinks: Sendable {
     return .download(file)
   }
 
-  /// The error `NOT_FOUND` for a path that is no asset URL, and for an unknown upload.
   static var unknown: ServiceError {
     ServiceError(.notFound, "there is no such asset URL")
   }
@@ -162,12 +151,10 @@ package final class AssetLinks: Sendable {
     return signer.signed(record)
   }
 
-  /// Returns the record of a change; nil for a deletion.
   private static func record(of change: RecordChange) -> Record? {
     if case .saved(let record) = change { record } else { nil }
   }
 
-  /// Returns the record of an item; nil if it has none.
   private static func record(
     of item: Result<RecordsResponse.Item, FailedItem>
   ) -> Record? {
@@ -188,11 +175,8 @@ package final class AssetLinks: Sendable {
 
   /// The maker of the download URLs of one answer.
   private struct Signer {
-    /// The key that signs the URLs.
     var key: [UInt8]
-    /// The database of the records.
     var database: DatabaseID
-    /// The maker of the URLs of shares.
     var shares: ShareURL
     /// The beginning of the URLs: scheme, host and path up to the checksum.
     var prefix: String
@@ -202,7 +186,6 @@ package final class AssetLinks: Sendable {
     /// in the database.
     var invitation: String?
 
-    /// Adds a download URL to each asset of a record, and its URL to a share.
     func signed(_ record: Record) -> Record {
       var record = shares.added(to: record)
       let ownerName = record.recordID.zoneID.ownerName
@@ -224,7 +207,6 @@ package final class AssetLinks: Sendable {
       return record
     }
 
-    /// Adds download URLs to the saved records.
     func signed(_ changes: [RecordChange]) -> [RecordChange] {
       changes.map { change in
         guard case .saved(let record) = change else { return change }
@@ -232,7 +214,6 @@ package final class AssetLinks: Sendable {
       }
     }
 
-    /// Adds download URLs to the records of all items.
     func signed(
       _ items: [Result<RecordsResponse.Item, FailedItem>]
     ) -> [Result<RecordsResponse.Item, FailedItem>] {
@@ -250,7 +231,6 @@ package final class AssetLinks: Sendable {
 }
 
 extension FileSight {
-  /// The parameter of a URL that has the value.
   fileprivate var parameter: (name: String, value: String) {
     switch self {
     case .zones(let owner): ("owner", owner)
@@ -258,7 +238,6 @@ extension FileSight {
     }
   }
 
-  /// Reads the parameters of a URL; nil if it has none.
   init?(owner: String?, share: String?) {
     if let share {
       self = .invitation(share)

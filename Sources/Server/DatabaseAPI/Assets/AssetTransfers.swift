@@ -18,18 +18,13 @@ package struct AssetTransfers: Sendable {
   /// Bytes that are read at a time: 128 KiB.
   private static let pieceSize = 128 << 10
 
-  /// The assets of databases, and the store of their bytes.
   let assets: AssetService
-  /// The addresses and the usage of databases.
   let databases: DatabaseService
   let links: AssetLinks
   let clock: @Sendable () -> Timestamp
-  /// The quotas of the configuration.
   let limits: ServerConfiguration.Limits
-  /// The assets whose bytes were checked since the server started.
   private let verified = VerifiedAssets()
 
-  /// Creates the service for the files of a store.
   package init(
     assets: AssetService, databases: DatabaseService, links: AssetLinks,
     clock: @escaping @Sendable () -> Timestamp,
@@ -178,23 +173,18 @@ package struct AssetTransfers: Sendable {
   private struct Arrived {
     /// The bytes in memory or in a file.
     var bytes: AssetBytes
-    /// The number of bytes.
     var size: Int
     /// The SHA-256 hash of the bytes.
     var hash: [UInt8]
-    /// The path of the file into which ``extract(_:from:)`` copied the bytes, and which must be
-    /// deleted; nil if there is none.
+    /// The file into which ``extract(_:from:)`` copied the bytes, and which must be deleted.
     var extracted: String?
 
-    /// Deletes the file that ``extract(_:from:)`` created, if any.
     func cleanUp() {
       if let extracted { unlink(extracted) }
     }
   }
 
-  /// Finds and hashes the bytes of an upload.
-  ///
-  /// - Parameter form: the form that contains the file; nil if the body is the file.
+  /// Finds and hashes the bytes of an upload. The form is nil if the body is the file.
   private static func arrived(
     _ request: HTTPRequest, in form: MultipartForm?
   ) async throws -> Arrived {

@@ -7,10 +7,8 @@ import WebServices
 
 /// The endpoint of `assets/upload` and `assets/rereference`.
 struct AssetsEndpoint: Sendable {
-  /// The assets of databases.
   let store: AssetService
   let databases: DatabaseDirectory
-  /// The object that makes the upload URLs.
   let links: AssetLinks
 
   var operations: [Operation] {

@@ -5,11 +5,8 @@ enum ByteRange: Equatable {
   /// No byte of the asset is in the range; the answer has the status 416.
   case unsatisfiable
 
-  /// Parses the header field.
-  ///
-  /// - Parameter size: the size of the asset in bytes.
-  /// - Returns: nil for a field that the server ignores: with another unit, with several ranges, or
-  ///   malformed.
+  /// Parses the field. The server ignores the field if the result is nil: for another unit, for
+  /// several ranges, or if it is malformed.
   static func parse(_ field: String, size: Int64) -> ByteRange? {
     guard field.hasPrefix("bytes=") else { return nil }
     let bounds = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)

@@ -9,10 +9,7 @@ extension DatabaseUsage {
   ///
   /// - Parameters:
   ///   - size: the bytes of the asset; 0 if the usage already contains it.
-  ///   - quota: the bytes that the database may use.
-  ///   - field: the name of the asset's field, for the text of the error.
   ///   - isOwners: whether the caller owns the database. The error shows its size to nobody else.
-  /// - Throws: `QUOTA_EXCEEDED` if the asset does not fit into the quota.
   func check(
     adding size: Int, to quota: Int64, for field: String, isOwners: Bool
   ) throws(ServiceError) {

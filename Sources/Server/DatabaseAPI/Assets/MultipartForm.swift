@@ -28,10 +28,7 @@ struct MultipartForm: Equatable {
     delimiter = Data("--\(boundary)".utf8)
   }
 
-  /// Returns the range of the bytes of the first part, which is the file, in the body.
-  ///
-  /// - Throws: `BAD_REQUEST` if the body has no part, or no boundary after the first part.
-  /// - Complexity: linear in the size of the body.
+  /// Returns the range of the first part, the file. Refuses a body without a complete part.
   func contentRange(of body: Data) throws(ServiceError) -> Range<Int> {
     guard let start = Self.find(delimiter, in: body, from: 0),
       let head = Self.find(Data("\r\n\r\n".utf8), in: body, from: start + delimiter.count)
@@ -45,7 +42,6 @@ struct MultipartForm: Equatable {
     return begin..<max(begin, end)
   }
 
-  /// Returns the offset of the first occurrence of a pattern from `start` on; nil if there is none.
   private static func find(_ pattern: Data, in body: Data, from start: Int) -> Int? {
     body.withUnsafeBytes { body -> Int? in
       pattern.withUnsafeBytes { pattern -> Int? in
@@ -63,7 +59,6 @@ struct MultipartForm: Equatable {
     }
   }
 
-  /// Returns the error for a body that is no form of its declared type.
   private static func broken(_ what: String) -> ServiceError {
     ServiceError(.badRequest, "the body of type multipart/form-data \(what)")
   }

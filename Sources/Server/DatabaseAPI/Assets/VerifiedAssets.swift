@@ -8,16 +8,10 @@ import Synchronization
 final class VerifiedAssets: Sendable {
   /// The most names in the cache. At the limit the cache is emptied.
   private static let limit = 10_000
-  /// Bytes that are read at a time: 128 KiB.
   private static let pieceSize = 128 << 10
-
-  /// The names of the checked files.
   private let names = Mutex<Set<AssetName>>([])
 
-  /// Reads an asset and checks its bytes, unless the cache has its name.
-  ///
-  /// - Throws: `StoreError.Code.assetFailed` if the bytes are not those that were uploaded.
-  /// - Complexity: linear in the size of the asset; O(1) if the cache has its name.
+  /// Reads an asset and checks its bytes, unless the cache has its name. Throws `assetFailed`.
   func verify(_ name: AssetName, checksum: String, _ reader: any AssetReader) async throws {
     guard !names.withLock({ $0.contains(name) }) else { return }
     let hasher = SHA256Hasher()
