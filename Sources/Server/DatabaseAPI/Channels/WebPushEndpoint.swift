@@ -18,7 +18,6 @@ struct WebPushEndpoint: Sendable {
     var key: WebPushKey
   }
 
-  /// The tokens of devices.
   let store: DeviceService
   /// The settings and the key; nil if the configuration has no `webPush`.
   let offer: Offer?
@@ -110,9 +109,7 @@ struct WebPushEndpoint: Sendable {
     return request
   }
 
-  /// Returns the settings and the key.
-  ///
-  /// - Throws: `BAD_REQUEST` if the server has no Web Push.
+  /// Returns the settings and the key. Throws `BAD_REQUEST` if the server has no Web Push.
   private func offered() throws(ServiceError) -> Offer {
     guard let offer else {
       throw ServiceError(
@@ -123,8 +120,6 @@ struct WebPushEndpoint: Sendable {
 
   /// Returns the keys of a push subscription: the browser's public key and the authentication
   /// secret (RFC 8291).
-  ///
-  /// - Throws: `BAD_REQUEST` with a reason that names the invalid key.
   private static func keys(
     _ keys: WebPushRegistration.Keys
   ) throws(ServiceError) -> WebPushKeys {

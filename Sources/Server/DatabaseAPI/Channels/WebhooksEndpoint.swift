@@ -109,9 +109,7 @@ struct WebhooksEndpoint: Sendable {
     return request
   }
 
-  /// Returns the settings.
-  ///
-  /// - Throws: `BAD_REQUEST` if the server has no webhooks.
+  /// Throws `BAD_REQUEST` if the server has no webhooks.
   private func offered() throws(ServiceError) -> WebhookSettings {
     guard let settings else {
       throw ServiceError(

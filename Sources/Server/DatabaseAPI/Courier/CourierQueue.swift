@@ -17,7 +17,6 @@ final class CourierQueue: Sendable {
 
   /// The requests of one user.
   private struct Caller {
-    /// The number of places that the user has.
     var places = 0
     /// The requests that wait, in the order of their arrival. Those before ``first`` have got their
     /// places; from time to time they are removed.
@@ -73,14 +72,11 @@ final class CourierQueue: Sendable {
 
   private let state: Mutex<State>
 
-  /// Creates a queue.
-  ///
-  /// - Parameter places: the most requests that use the store at the same time.
+  /// `places` is the most requests that use the store at the same time.
   init(places: Int) {
     state = Mutex(State(freePlaces: places))
   }
 
-  /// Waits for a free place and occupies it.
   private func enter(_ user: String) async {
     await withCheckedContinuation { continuation in
       let admitted = state.withLock { state in
@@ -110,7 +106,6 @@ final class CourierQueue: Sendable {
     for continuation in admitted { continuation.resume() }
   }
 
-  /// The number of requests that wait for a place.
   var waitingCount: Int { state.withLock { $0.waitingCount } }
 
   /// Waits for a free place, then executes `body` in a task of its own. When this method returns,

@@ -28,9 +28,7 @@ final class CourierReaders: Sendable {
 
     fileprivate init(_ token: String) { self.token = token }
 
-    /// The users whose notifications end the wait.
     fileprivate var userRecordNames: Set<String> { state.withLock { $0.userRecordNames } }
-    /// The time at which the wait ends without a notification.
     fileprivate var deadline: Timestamp { state.withLock { $0.deadline } }
     /// Whether the wait ended because its time was over, or because the clock was set back.
     fileprivate var isOverdue: Bool { state.withLock { $0.isOverdue } }
@@ -44,7 +42,6 @@ final class CourierReaders: Sendable {
     /// ``wait()``.
     func arm() { signal.clear() }
 
-    /// Begins another wait, with other users and another deadline.
     fileprivate func renew(_ userRecordNames: Set<String>, until deadline: Timestamp) {
       signal.clear()
       state.withLock {
@@ -94,7 +91,6 @@ final class CourierReaders: Sendable {
   private let state = Mutex(State())
   /// Dispatch allows every thread to use a timer source, but the Swift type is not `Sendable`.
   private nonisolated(unsafe) let timer: any DispatchSourceTimer
-  /// Records the calls of ``endOverdue()``.
   let job = BackgroundJob("overdue polls", of: "DatabaseAPI", "every second")
   /// The clock of the deadlines. It is not monotonic: an operator may set it.
   private let clock: @Sendable () -> Timestamp
@@ -115,16 +111,13 @@ final class CourierReaders: Sendable {
     timer.cancel()
   }
 
-  /// The number of waiting polls and event streams.
   var count: Int { state.withLock { $0.count } }
 
-  /// The number of waiting polls and event streams whose tasks are suspended.
   var suspendedCount: Int {
     let all = state.withLock { state in state.readers.values.flatMap { $0 } }
     return Dictionary(all, uniquingKeysWith: { $1 }).values.count { $0.isSuspended }
   }
 
-  /// Whether ``close()`` was called.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Adds a reader whose wait ends when one of these users may have a new notification.
@@ -132,9 +125,6 @@ final class CourierReaders: Sendable {
   /// Call this before the search in the notification log. Otherwise the reader would miss a
   /// notification that comes between the search and the registration.
   ///
-  /// - Parameters:
-  ///   - token: the name of the reader in the store.
-  ///   - deadline: the time at which the wait ends without a notification.
   /// - Returns: the reader. Its wait has already ended if the server is shutting down.
   func register(
     _ token: String, userRecordNames: Set<String>, deadline: Timestamp
@@ -144,7 +134,6 @@ final class CourierReaders: Sendable {
     return reader
   }
 
-  /// Begins another wait of a reader, with its present users and another deadline.
   func renew(_ reader: Reader, userRecordNames: Set<String>, deadline: Timestamp) {
     let isClosed = state.withLock { state in
       state.remove(reader)
@@ -166,7 +155,6 @@ final class CourierReaders: Sendable {
     state.withLock { $0.remove(reader) }
   }
 
-  /// Ends the waits of all readers of these users.
   func wake(_ userRecordNames: Set<String>) {
     let awake = state.withLock { state in
       userRecordNames.flatMap { name in state.readers[name].map { Array($0.values) } ?? [] }
@@ -174,14 +162,12 @@ final class CourierReaders: Sendable {
     for reader in awake { reader.wake() }
   }
 
-  /// Ends all waits.
   func wakeAll() {
     let all = state.withLock { $0.readers.values.flatMap { $0.values } }
     for reader in all { reader.wake() }
   }
 
-  /// Ends all waits. A reader that registers later does not wait. The server calls this at
-  /// shutdown.
+  /// A reader that registers later does not wait. The server calls this at shutdown.
   func close() {
     let all = state.withLock { state in
       state.isClosed = true

@@ -10,8 +10,7 @@ import StoreModel
 /// A reader's token is the only credential for its user's notifications. Therefore the store keeps
 /// only a hash of the text.
 enum CourierToken {
-  /// Returns the name of a reader in the store: the SHA-256 hash of the token's text, in
-  /// hexadecimal digits.
+  /// Returns the SHA-256 hash of the token's text in hexadecimal digits.
   static func name(of text: String) -> String { SHA256.hash(text.utf8).hexadecimal }
 
   /// Returns the registrations of the reader with this token, one for each container in which it listens;

@@ -24,7 +24,6 @@ extension WebCourier {
   /// cost the store as much for many events as for one.
   private static let eventsAtOnce = 32
 
-  /// Whether the request's `Accept` header field names `text/event-stream`.
   static func asksForEvents(_ request: HTTPRequest) -> Bool {
     guard let accept = request.header("Accept") else { return false }
     return accept.split(separator: ",").contains {
@@ -55,10 +54,6 @@ extension WebCourier {
   ///
   /// A page registers its token for one container after the other, so each search asks again whose
   /// notifications the reader gets.
-  ///
-  /// - Parameters:
-  ///   - device: the reader in the store.
-  ///   - beginning: the position after which the stream begins.
   private func write(
     eventsFor device: DeviceToken, from beginning: CourierPosition, to writer: HTTPStreamWriter,
     during turn: CourierStreams.Turn

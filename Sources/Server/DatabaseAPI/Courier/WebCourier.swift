@@ -26,18 +26,12 @@ import WebServices
 /// once. Therefore each step that uses the store runs in a task of its own (``CourierQueue``), which
 /// ends before the wait.
 package final class WebCourier: Sendable {
-  /// The path of the courier.
   package static let path = "/aps"
-
-  /// The notification log as readers see it.
   let store: CourierService
-  /// The tokens of readers, and the containers for which they are registered.
   private let devices: DeviceService
   /// The cipher that seals the positions of readers, so that no reader can invent one.
   let tokens: TokenCipher
-  /// The waiting polls and event streams.
   let readers: CourierReaders
-  /// The open event streams.
   let streams: CourierStreams
   /// The queue of requests that need the store: at most 64 are in progress at a time.
   let queue = CourierQueue(places: 64)
@@ -46,17 +40,10 @@ package final class WebCourier: Sendable {
   private let withdrawals = Mutex<[String: Task<Void, Never>]>([:])
   /// The most seconds for which a poll waits for a notification.
   private let pollTime: Double
-  /// The clock of the deadlines.
   let clock: @Sendable () -> Timestamp
   /// Logs the failure of a deletion.
   private let report: @Sendable (any Error) -> Void
 
-  /// Creates the courier of a server.
-  ///
-  /// - Parameters:
-  ///   - pollTime: the most seconds for which a poll waits for a notification.
-  ///   - tokens: the cipher that seals the positions of readers.
-  ///   - streamsPerUser: the most open event streams of one user.
   package init(
     store: CourierService, devices: DeviceService, tokens: TokenCipher, pollTime: Double,
     streamsPerUser: Int, clock: @escaping @Sendable () -> Timestamp,
@@ -72,7 +59,6 @@ package final class WebCourier: Sendable {
     streams = CourierStreams(limit: streamsPerUser)
   }
 
-  /// The timer that ends polls whose time is over.
   package var job: BackgroundJob { readers.job }
   /// The number of requests that wait for a place in ``queue``.
   package var waitingRequestCount: Int { queue.waitingCount }
@@ -80,7 +66,6 @@ package final class WebCourier: Sendable {
   package var waitingReaderCount: Int { readers.count }
   /// The number of those among them that have nothing to read.
   package var suspendedReaderCount: Int { readers.suspendedCount }
-  /// The number of open event streams.
   package var streamCount: Int { streams.count }
 
   /// Ends the waits of these users' readers, because the users' notification logs have new entries.
@@ -123,9 +108,7 @@ package final class WebCourier: Sendable {
   /// Answers a poll: with the next notification when there is one, or with an empty body when the poll
   /// time is over or the task is cancelled.
   ///
-  /// - Parameters:
-  ///   - token: the text of the reader's token.
-  ///   - last: the position that the reader has sent; nil for the store's cursor.
+  /// - Parameter last: the position that the reader has sent; nil for the store's cursor.
   func poll(_ token: String, after last: CourierPosition?) async throws -> HTTPResponse {
     let end = clock().advanced(bySeconds: pollTime)
     let (reader, first) = try await queue.serve(for: token) {
@@ -166,7 +149,6 @@ package final class WebCourier: Sendable {
       token, userRecordNames: Set(registrations.map(\.userRecordName)), deadline: end)
   }
 
-  /// Returns the answer with the reader's next notification; nil if there is none.
   private func next(
     of reader: CourierReaders.Reader, after last: CourierPosition?
   ) async throws -> HTTPResponse? {
@@ -253,9 +235,8 @@ package final class WebCourier: Sendable {
     return position
   }
 
-  /// Returns the registrations of the reader with this token that have not expired, at least one.
-  ///
-  /// - Throws: `AUTHENTICATION_FAILED` if there are none.
+  /// Returns the reader's registrations that have not expired. Without any, it throws
+  /// `AUTHENTICATION_FAILED`.
   private func registrations(ofReader text: String) async throws -> [DeviceToken] {
     let now = clock()
     let registrations = try await CourierToken.registrations(ofReader: text, in: devices)
@@ -273,6 +254,5 @@ package final class WebCourier: Sendable {
     Set(try await devices.registrations(ofToken: token, kind: .courier).map(\.userRecordName))
   }
 
-  /// The header fields of an answer to a poll.
   private static let headers = [("Cache-Control", "no-store")]
 }
