@@ -12,7 +12,6 @@ import WebServices
 /// only the server can read the token.
 struct ChangesEndpoint: Sendable {
   let databases: DatabaseDirectory
-  /// The object that adds download URLs to the assets of the records in an answer.
   let links: AssetLinks
 
   var operations: [Operation] {

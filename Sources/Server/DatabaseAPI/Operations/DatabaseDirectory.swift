@@ -11,9 +11,7 @@ final class DatabaseDirectory: Sendable {
   /// The most addresses in the cache. At the limit the cache is emptied.
   private static let capacity = 100_000
 
-  /// The store that knows the numbers.
   let store: DatabaseService
-  /// Returns the contents of an existing database.
   private let contents: @Sendable (DatabaseID) -> DatabaseContents
   /// The cached numbers. No thread holds the lock during a call of the store.
   private let known = Mutex<[DatabaseAddress: DatabaseID]>([:])

@@ -3,7 +3,6 @@ import WebServices
 
 /// The endpoint of `server/limits`, Petrel's addition: the limits of this server, as data.
 struct LimitsEndpoint: Sendable {
-  /// The limits of the protocol and of the configuration.
   let limits: [ServiceLimit]
 
   var operations: [Operation] {

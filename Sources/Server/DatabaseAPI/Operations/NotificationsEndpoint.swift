@@ -12,7 +12,6 @@ import WebServices
 /// The log has every notification of the caller, even if its push was shortened or did not arrive.
 /// Retention deletes the oldest entries.
 package struct NotificationsEndpoint: Sendable {
-  /// The notification log.
   let store: NotificationLogService
 
   /// Creates the endpoint, which the admin API uses too.
@@ -35,7 +34,6 @@ package struct NotificationsEndpoint: Sendable {
     ]
   }
 
-  /// Answers `notifications/changes` for the caller.
   private func changes(
     _ request: NotificationChangesRequest, _ context: RequestContext
   ) async throws -> NotificationChangesResponse {
@@ -102,10 +100,7 @@ package struct NotificationsEndpoint: Sendable {
 }
 
 extension RequestContext {
-  /// Returns the caller as a recipient of notifications in the container and environment of the
-  /// request.
-  ///
-  /// - Throws: `AUTHENTICATION_REQUIRED` for an anonymous caller.
+  /// Returns the caller as a recipient in the container and environment of the request.
   func recipient() throws(ServiceError) -> Recipient {
     Recipient(
       userRecordName: try user(), container: path.container, environment: path.environment)

@@ -16,13 +16,11 @@ extension OpenAPIDescription {
   private struct Place {
     /// The path without the operation's name at the end.
     var path: String
-    /// The names of the path's parameters.
     var parameters: [String]
     /// The text before the operation's name in the IDs of operations.
     var prefix = ""
   }
 
-  /// Returns the paths of an operation.
   private static func places(of operation: DatabaseAPI.Operation) -> [Place] {
     var inDatabase = Place(
       path: "/database/1/{container}/{environment}/{database}/",

@@ -10,7 +10,6 @@ package struct OpenAPIDescription: Sendable {
   /// request.
   package let schemas: [String: JSONValue]
 
-  /// Creates the description of these operations.
   package init(_ operations: [Operation]) {
     var schemas = ServiceError.schema.named
     var order: [String] = []
@@ -33,7 +32,6 @@ package struct OpenAPIDescription: Sendable {
 
   /// One method of one path.
   package struct Operation: Sendable {
-    /// An argument in the query.
     package typealias QueryArgument = (
       name: String, schema: JSONSchema, summary: String, isRequired: Bool
     )
@@ -75,7 +73,6 @@ package struct OpenAPIDescription: Sendable {
       self.answerSummary = answerSummary
     }
 
-    /// The operation object of OpenAPI.
     fileprivate var json: JSONValue {
       var json: [String: JSONValue] = [
         "operationId": .string("\(method)-\(name)"), "tags": [.string(tag)],

@@ -7,7 +7,7 @@ import WebServices
 /// handler and documentation.
 ///
 /// The routing, the access checks, the use of signatures, the names in metrics and
-/// `docs/openapi.yaml` all depend on this value. An endpoint declares its operations in
+/// `docs/reference/openapi.yaml` all depend on this value. An endpoint declares its operations in
 /// `operations`, and ``OperationTable`` lists the endpoints.
 ///
 /// ```swift
@@ -18,12 +18,10 @@ import WebServices
 package final class Operation: Sendable {
   /// The place in the operation's path, to which the operation belongs.
   enum Place: Sendable {
-    /// A database with one of these scopes.
     case database(Set<DatabaseScope>)
     /// A container's environment.
     case container
 
-    /// A database of any scope.
     static let anyDatabase = Place.database(Set(DatabaseScope.allCases))
   }
 
@@ -58,9 +56,7 @@ package final class Operation: Sendable {
     var chapter: String
     /// One line that says what the operation does.
     var summary: String
-    /// Further sentences; nil if there are none.
     var details: String?
-    /// A sentence about the answer.
     var answer: String
 
     init(_ chapter: String, _ summary: String, _ details: String? = nil, answer: String) {
@@ -73,11 +69,8 @@ package final class Operation: Sendable {
 
   /// The last two or three words of the path, such as `records/modify`.
   let name: String
-  /// The place that the path names.
   let place: Place
-  /// The callers who may call the operation.
   let callers: Callers
-  /// Whether the operation changes the store.
   let effect: Effect
   /// Whether a request needs no arguments, and may therefore be a GET.
   let takesGET: Bool
@@ -86,22 +79,15 @@ package final class Operation: Sendable {
   /// Whether participants of shares call the operation about their shares. The metrics count its
   /// refusals with those of shared databases.
   let isOfParticipants: Bool
-  /// The texts for the OpenAPI description.
   let documentation: Documentation
   /// The JSON schema of the request's body; nil for an operation without arguments.
   let request: JSONSchema?
-  /// The JSON schema of the answer.
   let answer: JSONSchema
   /// Executes a request and returns the JSON of the answer. The router calls it after the access
   /// checks.
   package let respond: @Sendable (RequestContext) async throws -> Data
 
   /// Creates an operation with arguments, which takes POST only.
-  ///
-  /// - Parameters:
-  ///   - otherDatabases: the text of the error for a database of another scope; nil for a general
-  ///     sentence.
-  ///   - isOfParticipants: whether participants of shares call it about their shares.
   convenience init<Request: Message, Answer: Message>(
     _ name: String, of place: Place, for callers: Callers, _ effect: Effect,
     _ handler: @escaping @Sendable (Request, RequestContext) async throws -> Answer,
@@ -114,9 +100,7 @@ package final class Operation: Sendable {
     ) { context in try await context.answer(handler) }
   }
 
-  /// Creates an operation whose arguments are optional.
-  ///
-  /// If the body is empty, the handler gets nil.
+  /// Creates an operation whose arguments are optional. If the body is empty, the handler gets nil.
   convenience init<Request: Message, Answer: Message>(
     _ name: String, of place: Place, for callers: Callers, _ effect: Effect,
     maybe handler: @escaping @Sendable (Request?, RequestContext) async throws -> Answer,
@@ -162,14 +146,11 @@ package final class Operation: Sendable {
     self.respond = respond
   }
 
-  /// The HTTP methods that the operation accepts.
   var methods: [String] { takesGET ? ["GET", "HEAD", "POST"] : ["POST"] }
 }
 
 extension RequestContext {
   /// Parses the body, calls the handler, and encodes its answer.
-  ///
-  /// - Throws: `BAD_REQUEST` for a body that is not a valid `Request`; errors of the handler.
   func answer<Request: Message, Answer: Message>(
     _ handler: @Sendable (Request, RequestContext) async throws -> Answer
   ) async throws -> Data {

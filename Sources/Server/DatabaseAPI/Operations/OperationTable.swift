@@ -32,10 +32,6 @@ package struct OperationTable: Sendable {
   }
 
   /// Creates the table with the operations of all endpoints.
-  ///
-  /// - Parameters:
-  ///   - publicURL: the URL at which clients reach the server.
-  ///   - webPushKey: the server's key pair for Web Push; nil if the server has none.
   package init(
     store: Store, configuration: ServerConfiguration, links: AssetLinks,
     publicURL: @escaping @Sendable () -> String, webPushKey: WebPushKey?

@@ -6,7 +6,6 @@ import WebServices
 
 /// The endpoint of `records/modify`, `records/lookup` and `records/query`.
 struct RecordsEndpoint: Sendable {
-  /// The changes of records.
   let records: RecordService
   /// The users, for the records of type `Users`.
   let accounts: AccountService
@@ -14,12 +13,9 @@ struct RecordsEndpoint: Sendable {
   let schemas: SchemaService
   /// The used signatures of server-to-server keys.
   let signatures: CredentialService
-  /// The cache of database numbers.
   let databases: DatabaseDirectory
-  /// The object that adds download URLs to the assets of the records in an answer.
   let links: AssetLinks
 
-  /// Creates the endpoint on a store.
   init(of store: Store, databases: DatabaseDirectory, links: AssetLinks) {
     records = store.records
     accounts = store.accounts
@@ -102,7 +98,6 @@ struct RecordsEndpoint: Sendable {
     return modification
   }
 
-  /// Returns the answer with the fields that the request asks for.
   private static func response(
     _ items: [Result<RecordsResponse.Item, FailedItem>], to request: ModifyRecordsRequest
   ) -> RecordsResponse {
@@ -192,10 +187,8 @@ struct RecordsEndpoint: Sendable {
     return response
   }
 
-  /// Checks the size of all records in a request together.
-  ///
-  /// - Throws: `BAD_REQUEST` above `ServiceLimits.recordsSizePerRequest`, which is 2 MB. The size
-  ///   is an estimate, without assets.
+  /// Throws `BAD_REQUEST` above `ServiceLimits.recordsSizePerRequest`. The size is an estimate,
+  /// without assets.
   private static func checkSize(of request: ModifyRecordsRequest) throws(ServiceError) {
     var size = 0
     for case .success(let operation) in request.operations { size += operation.approximateSize }

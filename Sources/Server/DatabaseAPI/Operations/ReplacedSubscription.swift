@@ -5,18 +5,12 @@ import CloudKitModel
 /// It happens if an app uses one ID for two subscriptions, so the server writes a warning to its
 /// log.
 struct ReplacedSubscription: Sendable, Hashable {
-  /// The ID that both subscriptions have.
   var subscriptionID: String
   /// The type of the subscription that was replaced.
   var former: Subscription.KindName
   /// The type of the subscription that was saved.
   var present: Subscription.KindName
 
-  /// Creates the report of a replacement.
-  ///
-  /// - Parameters:
-  ///   - subscription: the saved subscription.
-  ///   - former: the type of the subscription that was replaced.
   init(by subscription: Subscription, _ former: Subscription.KindName) {
     subscriptionID = subscription.subscriptionID
     self.former = former

@@ -11,7 +11,6 @@ import WebServices
 /// A saved subscription is active when its answer is sent: every later change can fire the
 /// subscription.
 struct SubscriptionsEndpoint: Sendable {
-  /// The subscriptions of users.
   let store: SubscriptionService
   let databases: DatabaseDirectory
 

@@ -15,13 +15,10 @@ struct TokensEndpoint: Sendable {
   /// The smallest and the largest size of a device token in bytes.
   private static let deviceTokenSizes = 16...ServiceLimits.deviceTokenSize
 
-  /// The tokens of devices and of web courier readers.
   let store: DeviceService
-  /// The limits of the configuration, such as the number of devices of a user.
   let limits: ServerConfiguration.Limits
   /// The bundle IDs to which the server pushes, by container. A container without a way to APNs is missing.
   let topics: [String: [String]]
-  /// The URL at which clients reach the server.
   let publicURL: @Sendable () -> String
 
   var operations: [Operation] {
@@ -157,10 +154,8 @@ struct TokensEndpoint: Sendable {
     return request
   }
 
-  /// Registers a token in the store.
-  ///
-  /// - Throws: `QUOTA_EXCEEDED` if the token is new for the user and the user has as many of its
-  ///   kind as the configuration allows in this container and environment.
+  /// Throws `QUOTA_EXCEEDED` if the token is new and the user has as many of its kind as the
+  /// configuration allows in this container and environment.
   private func save(_ token: DeviceToken) async throws {
     let (limit, kind, advice) =
       token.kind == .courier
@@ -181,9 +176,6 @@ struct TokensEndpoint: Sendable {
   /// CloudKit JS has one reader for all containers of a page. It calls `tokens/create` for the
   /// first container, and registers the same token in each other container.
   ///
-  /// - Parameters:
-  ///   - made: a registration that has not expired.
-  ///   - known: all registrations of the reader.
   /// - Throws: `BAD_REQUEST` if the token is registered for
   ///   `ServiceLimits.containersPerCourierToken` containers and environments already.
   private func registration(
@@ -206,8 +198,6 @@ struct TokensEndpoint: Sendable {
 
   /// Returns the answer to `tokens/create` and `tokens/register`. For a web courier token, it has
   /// the URL at which the reader polls.
-  ///
-  /// - Parameter name: the token as the client knows it.
   private func response(for token: DeviceToken, named name: String) -> TokenResponse {
     var courierURL: String?
     if token.kind == .courier {
@@ -247,9 +237,7 @@ struct TokensEndpoint: Sendable {
         + APNsChannel.key(container: container))
   }
 
-  /// Checks that a request about a web courier token names no bundle ID.
-  ///
-  /// - Throws: `BAD_REQUEST` if it names one.
+  /// Throws `BAD_REQUEST` if a request about a web courier token names a bundle ID.
   private static func refuseBundleID(of request: TokenRequest) throws(ServiceError) {
     guard request.bundleID != nil else { return }
     throw ServiceError(
@@ -257,7 +245,6 @@ struct TokensEndpoint: Sendable {
       "bundleID: belongs to a device's own APNs token; a token of the web courier has none")
   }
 
-  /// Returns the APNs environment that a request names.
   private static func apnsEnvironment(
     _ environment: TokenRequest.Environment
   ) -> APNsEnvironment {

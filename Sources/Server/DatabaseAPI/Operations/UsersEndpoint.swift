@@ -10,7 +10,6 @@ struct UsersEndpoint: Sendable {
   /// The most users that the server reads for an answer that lists all.
   private static let listLimit = 1000
 
-  /// The accounts, and the users who permit discovery.
   let store: AccountService
 
   var operations: [Operation] {
@@ -82,14 +81,12 @@ struct UsersEndpoint: Sendable {
     UsersResponse(users: try await users(request, context))
   }
 
-  /// Answers `users/lookup/email`.
   private func lookUpEmail(
     _ request: FindUsersRequest<UserSearchByEmail>, _ context: RequestContext
   ) async throws -> LookedUpUsersResponse {
     LookedUpUsersResponse(users: try await users(request, context))
   }
 
-  /// Answers `users/lookup/id`.
   private func lookUpID(
     _ request: FindUsersRequest<UserSearchByID>, _ context: RequestContext
   ) async throws -> LookedUpUsersResponse {

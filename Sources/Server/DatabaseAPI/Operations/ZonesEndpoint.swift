@@ -6,7 +6,6 @@ import WebServices
 
 /// The endpoint of `zones/list`, `zones/lookup` and `zones/modify`.
 struct ZonesEndpoint: Sendable {
-  /// The zones of databases.
   let store: ZoneService
   let databases: DatabaseDirectory
 
