@@ -28,37 +28,29 @@ package final class FailureJournal: Sendable {
 
   /// The state behind the lock.
   private struct State {
-    /// The counts since the start.
     var metrics = RequestMetrics()
-    /// The token bucket that limits the rate of lines.
     var lines: TokenBucket
     /// The number of lines that were left out since the last line.
     var leftOut = 0
   }
 
-  /// The server's log.
   private let log: ServerLog
   private let clock: @Sendable () -> Timestamp
-  /// The counts.
   private let state: Mutex<State>
 
-  /// Creates a journal with empty counts.
   package init(log: ServerLog, clock: @escaping @Sendable () -> Timestamp) {
     self.log = log
     self.clock = clock
     state = Mutex(State(lines: TokenBucket(Self.lineRate, at: clock())))
   }
 
-  /// The counts since the start.
   package var metrics: RequestMetrics { state.withLock { $0.metrics } }
 
   /// Records a request that failed as a whole, and returns the answer: the error object of the
   /// protocol. A request that was cancelled because its client disconnected has not failed.
   ///
-  /// - Parameters:
-  ///   - caller: the caller; nil if the caller is not known.
-  ///   - cause: the error from which `error` was made. The line has it if the client got fewer
-  ///     details.
+  /// - Parameter cause: the error from which `error` was made. The line has it if the client got
+  ///   fewer details.
   package func refusal(
     _ error: ServiceError, of request: HTTPRequest, _ info: RequestInfo,
     by caller: (any LoggedCaller)?, because cause: any Error
@@ -140,10 +132,8 @@ package final class FailureJournal: Sendable {
     write(.warning, "subscriptions replaced others of another type", fields)
   }
 
-  /// A member of a line, with its name and value.
   private typealias Field = (name: String, value: JSONValue)
 
-  /// Returns the members about the error.
   private static func fields(of error: ServiceError, _ status: Int) -> [Field] {
     [
       ("uuid", .string(error.uuid)), ("code", .string(error.code.rawValue)),
@@ -151,7 +141,6 @@ package final class FailureJournal: Sendable {
     ]
   }
 
-  /// Returns the members about the request and its caller.
   private static func fields(
     for request: HTTPRequest, _ info: RequestInfo, _ caller: (any LoggedCaller)?
   ) -> [Field] {

@@ -9,7 +9,6 @@
 /// Put attributes in quotation marks. Never interpolate text into a script, a style or a comment,
 /// where escapes have no meaning.
 package struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
-  /// The HTML.
   package let text: String
 
   /// Creates a piece from a literal, which is not escaped.
@@ -17,7 +16,6 @@ package struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
     self.text = text
   }
 
-  /// Creates a piece from an interpolated literal.
   package init(stringInterpolation: Interpolation) {
     text = stringInterpolation.text
   }
@@ -31,7 +29,6 @@ package struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
       text.reserveCapacity(literalCapacity + interpolationCount * 32)
     }
 
-    /// Adds a part of the literal unchanged.
     package mutating func appendLiteral(_ literal: String) {
       text += literal
     }

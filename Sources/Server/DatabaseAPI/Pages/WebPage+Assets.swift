@@ -2,7 +2,6 @@ import Cryptography
 import Foundation
 
 extension WebPage {
-  /// The style sheet of all pages.
   static let style = """
     :root { color-scheme: light dark; }
     * { box-sizing: border-box; }

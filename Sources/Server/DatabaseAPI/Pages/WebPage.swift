@@ -5,26 +5,22 @@ import WebServices
 /// A page that the server shows to people. It runs at most its own script, loads nothing from other
 /// servers, and cannot be shown in a frame.
 struct WebPage: Sendable {
-  /// The HTTP status of the answer.
   var status: Int
   var title: String
   /// The content of the main element.
   var content: HTML
   /// Further elements of the head.
   var head: HTML = ""
-  /// Whether the page contains ``script``.
   var hasScript = false
   /// Whether the page contains a picture, as a `data:` URL.
   var hasPicture = false
-  /// The origin to which the answer to the page's form may redirect; nil if the answer does not
-  /// redirect.
+  /// The origin to which the answer to the page's form may redirect, if any.
   var formTarget: String?
   /// The attributes of the main element, with a space before each.
   var attributes: HTML = ""
   /// The header fields of ``protection(referrer:opener:)``.
   var protection: [(String, String)]
 
-  /// Returns the page as an answer with its security header fields.
   func response(headers: [(String, String)] = []) -> HTTPResponse {
     HTTPResponse(
       status: status,
@@ -35,7 +31,6 @@ struct WebPage: Sendable {
       body: .data(Data(document.text.utf8)))
   }
 
-  /// Returns a page with a message only.
   static func notice(
     _ text: String, title: String, status: Int, protection: [(String, String)]
   ) -> WebPage {
@@ -57,10 +52,6 @@ struct WebPage: Sendable {
   }
 
   /// Returns the security header fields of every page, apart from its policy.
-  ///
-  /// - Parameters:
-  ///   - referrer: the value of `Referrer-Policy`.
-  ///   - opener: the value of `Cross-Origin-Opener-Policy`.
   static func protection(referrer: String, opener: String) -> [(String, String)] {
     [
       ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
@@ -70,7 +61,6 @@ struct WebPage: Sendable {
     ]
   }
 
-  /// The whole document.
   private var document: HTML {
     let style = HTML(stringLiteral: Self.style)
     let script: HTML = hasScript ? "<script>\(HTML(stringLiteral: Self.script))</script>" : ""

@@ -34,14 +34,8 @@ package final class ClientAPI: Sendable {
   /// The quotas of databases, and the header field with the client's address.
   private let limits: ServerConfiguration.Limits
 
-  /// Creates the API and all endpoints on a store.
-  ///
-  /// - Parameters:
-  ///   - publicURL: the URL at which clients reach the server, without a slash at the end.
-  ///   - webPushKey: the server's key pair for Web Push; nil if the server has none.
-  ///   - turns: the queue of requests. The code that creates the API reads the metrics of the
-  ///     queue.
-  ///   - forgottenSignatures: the record of clock changes that ``ServerKeyVerifier`` consults.
+  /// Creates the API and all endpoints on a store. The public URL has no slash at the end. The
+  /// caller reads the metrics of `turns`.
   package init(
     store: Store, configuration: ServerConfiguration, courier: WebCourier,
     webAuthTokens: WebAuthTokens, journal: FailureJournal,
@@ -87,7 +81,6 @@ package final class ClientAPI: Sendable {
 
   // MARK: Handlers of routes
 
-  /// Decides about a request for an operation.
   package func operation(_ head: HTTPRequest, _ info: RequestInfo) async -> HTTPDecision {
     await decide(head, info) {
       var request = try ClientRequest(head, info, operations: operations, containers: containers)
@@ -102,7 +95,6 @@ package final class ClientAPI: Sendable {
     }
   }
 
-  /// Decides about a request for an asset URL.
   package func assets(_ head: HTTPRequest, _ info: RequestInfo) async -> HTTPDecision {
     await decide(head, info, failing: head.method == "POST" ? .upload : .object) {
       switch try await assetTransfers.begin(head) {
@@ -120,7 +112,6 @@ package final class ClientAPI: Sendable {
     }
   }
 
-  /// Decides about a request for the web courier.
   package func courier(_ head: HTTPRequest, _ info: RequestInfo) async -> HTTPDecision {
     let form: FailureForm = WebCourier.asksForEvents(head) ? .object : .text
     return await decide(head, info, failing: form) {
@@ -136,12 +127,10 @@ package final class ClientAPI: Sendable {
     }
   }
 
-  /// Decides about a request for the sign-in page.
   package func signInPage(_ head: HTTPRequest, _ info: RequestInfo) -> HTTPDecision {
     .receive { [signIn] in await signIn.respond(to: $0) }
   }
 
-  /// Decides about a request for the page of a share's link.
   package func sharePage(_ head: HTTPRequest, _ info: RequestInfo) -> HTTPDecision {
     .receive { [sharePages] in await sharePages.respond(to: $0) }
   }
@@ -163,7 +152,6 @@ package final class ClientAPI: Sendable {
     return []
   }
 
-  /// Answers a request whose body is there.
   private func finish(
     _ http: HTTPRequest, _ begun: ClientRequest, after steps: ArraySlice<any RequestStep>
   ) async -> HTTPResponse {

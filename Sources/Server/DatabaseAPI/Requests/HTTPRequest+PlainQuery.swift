@@ -18,8 +18,6 @@ extension HTTPRequest {
     return text
   }
   /// Returns whether the query asks for answers that name the caller by `ZoneID.currentOwnerName`.
-  ///
-  /// - Throws: `BAD_REQUEST` if the query asks for another name.
   func namesCallerByDefault() throws(ServiceError) -> Bool {
     let parameter = MessageContext.callerNameParameter
     guard let name = query(parameter) else { return false }

@@ -33,7 +33,6 @@ extension HTTPRequest {
     }
   }
 
-  /// Returns the error for a part of the request that is not stream-safe.
   private static func unsafe(_ part: String) -> ServiceError {
     ServiceError(.badRequest, "\(part) \(ServiceError.markRule)")
   }

@@ -26,7 +26,6 @@ extension HTTPResponse {
     body = .data(Data("\(error) (\(error.uuid))\n".utf8))
   }
 
-  /// Creates an answer with a JSON body.
   package init(status: Int = 200, json body: Data) {
     self.init(status: status, headers: Self.jsonHeaders, body: .data(body))
   }

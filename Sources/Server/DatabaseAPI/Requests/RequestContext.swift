@@ -9,7 +9,6 @@ import WebServices
 /// receives it. The admin API creates its own with
 /// ``init(administrator:operation:address:uuid:body:now:)``.
 package struct RequestContext: Sendable {
-  /// The container, the environment, the database and the operation that the request names.
   package var path: ServicePath
   /// The caller, with the API token, the signature and the next web auth token of the request.
   var credentials: Credentials
@@ -21,20 +20,16 @@ package struct RequestContext: Sendable {
   /// Whether the answer names the caller by `ZoneID.currentOwnerName`, as the query parameter
   /// `callerName` asks.
   var namesCallerByDefault = false
-  /// Whether the device that makes a change gets no push for that change, as the settings of the
-  /// container say.
+  /// Whether a device gets no push for its own changes, by the container's settings.
   var excludesOriginDevice: Bool
-  /// Whether the server refuses a subscription with the same content as another subscription of the
-  /// caller, as the settings of the container say.
+  /// Whether the server refuses subscriptions of equal content, by the container's settings.
   var refusesEqualSubscriptions: Bool
-  /// The body of the request, not parsed yet.
   var body: Data
   /// The time of the request, by the server's clock. All changes of the request have this time.
   var now: Timestamp
   /// The number of bytes that the database may use; nil if there is no quota.
   var databaseQuota: Int64?
 
-  /// The caller that the request's credentials identified.
   package var caller: Caller { credentials.caller }
 
   var pace = AnswerPace()
@@ -53,8 +48,6 @@ package struct RequestContext: Sendable {
   }
 
   /// Returns the caller's user record name. A server-to-server key has one too.
-  ///
-  /// - Throws: `AUTHENTICATION_REQUIRED` for an anonymous caller.
   func user() throws(ServiceError) -> String {
     guard let name = caller.userRecordName else {
       throw .signInNeeded(for: path.operation)
@@ -62,9 +55,7 @@ package struct RequestContext: Sendable {
     return name
   }
 
-  /// Returns the scope of the database in the request's path.
-  ///
-  /// - Throws: `BAD_REQUEST` if the path names no database.
+  /// Returns the scope in the request's path. Throws `BAD_REQUEST` if the path names no database.
   func scope() throws(ServiceError) -> DatabaseScope {
     guard let scope = path.scope else {
       throw ServiceError(.badRequest, "\(path.operation) needs a database in its path")
@@ -103,8 +94,6 @@ package struct RequestContext: Sendable {
   ///
   /// The device is nil if ``excludesOriginDevice`` is false: then the device gets pushes for its
   /// own changes.
-  ///
-  /// - Throws: `AUTHENTICATION_REQUIRED` for an anonymous caller.
   func origin() throws(ServiceError) -> ChangeOrigin {
     var origin = ChangeOrigin(
       userRecordName: try user(), deviceID: excludesOriginDevice ? deviceID : nil, request: uuid)
@@ -117,13 +106,7 @@ extension RequestContext {
   /// Creates the context of a request by an operator of the server. The caller is an administrator,
   /// who has all permissions.
   ///
-  /// - Parameters:
-  ///   - userRecordName: the record name of the user to whom the changes are attributed.
-  ///   - operation: the operation's name, such as `records/modify`.
-  ///   - address: the database that the request is for.
-  ///   - uuid: the identifier of the request in the log.
-  ///   - body: the body in the form of the protocol.
-  ///   - now: the time of the request.
+  /// - Parameter userRecordName: the user to whom the changes are attributed.
   package init(
     administrator userRecordName: String, operation: String, address: DatabaseAddress,
     uuid: RequestUUID, body: Data, now: Timestamp

@@ -8,25 +8,14 @@ import WebServices
 package struct WrongMethod: Error {
   /// The methods that the path accepts, for the header field `Allow`.
   var allowed: [String]
-  /// The sentence for the client.
   var reason: String
 
-  /// Creates the error.
-  ///
-  /// - Parameters:
-  ///   - allowed: the methods that the path accepts.
-  ///   - reason: the sentence for the client.
   package init(allowed: [String], reason: String) {
     self.allowed = allowed
     self.reason = reason
   }
 
-  /// Checks the method of a request.
-  ///
-  /// - Parameters:
-  ///   - operation: the name of the operation for the text of the error, such as `records/modify`.
-  ///   - allowed: the methods that the operation accepts.
-  /// - Throws: the error if `method` is not one of `allowed`.
+  /// Throws the error if the method is not allowed. The operation is the name in its text.
   package static func check(
     _ method: String, of operation: String, allowed: [String]
   ) throws(WrongMethod) {
@@ -37,8 +26,6 @@ package struct WrongMethod: Error {
   }
 
   /// Returns the answer with status 405 and the header field `Allow`.
-  ///
-  /// - Parameter error: the error object for the body of the answer.
   package func response(_ error: ServiceError) -> HTTPResponse {
     var response = HTTPResponse(error)
     response.status = 405

@@ -30,7 +30,6 @@ package enum CrossOrigin {
     return HTTPResponse(status: 204, headers: headers)
   }
 
-  /// The methods that the server accepts on these paths.
   private static let methods = "GET, HEAD, POST, OPTIONS"
 
   /// Returns the header fields that let a page of the request's origin read the answer.
@@ -54,8 +53,6 @@ package enum CrossOrigin {
 
   /// Returns the header fields of ``headers(forOrigin:method:)`` for a request that the HTTP server
   /// refused before a handler saw it.
-  ///
-  /// - Parameter request: the header fields of the refused request.
   package static func headers(
     ofRefusedRequest request: [(name: String, value: String)]
   ) -> [(String, String)] {

@@ -7,7 +7,6 @@ package struct RequestInfo: Sendable {
   package let uuid = RequestUUID()
   /// The name in metrics: that of the operation, or that of the route.
   package let operation: String
-  /// The pages that may send the request and read the answer.
   let origins: Route.Origins
   /// Whether a participant of shares sends the request, whose refusals are counted by themselves.
   var isOfParticipant = false
@@ -17,6 +16,5 @@ package struct RequestInfo: Sendable {
     self.origins = origins
   }
 
-  /// The header field of an answer with ``uuid``.
   static let uuidHeader = "X-Apple-Request-UUID"
 }

@@ -9,7 +9,6 @@ import WebServices
 /// Route("/console/{file...}", "console", isPage: true) { head, info in … }
 /// ```
 package struct Route: Sendable {
-  /// Decides about a request by its head.
   package typealias Handler = @Sendable (HTTPRequest, RequestInfo) async -> HTTPDecision
 
   /// The pages that may send requests to a path and read the answers.
@@ -22,7 +21,6 @@ package struct Route: Sendable {
 
   /// The name of requests in metrics.
   package enum Name: Sendable, ExpressibleByStringLiteral {
-    /// One name for all requests.
     case fixed(String)
     /// A name that depends on the path as the client sent it, with its escapes. The set of these
     /// names is fixed, so that requests with invented paths do not create new ones.

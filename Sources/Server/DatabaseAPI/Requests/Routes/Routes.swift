@@ -12,9 +12,6 @@ package struct Routes: Sendable {
   private let others: Route
   private let observer: Observer?
 
-  /// - Parameters:
-  ///   - others: the route of all other paths.
-  ///   - observer: receives the answers of the routes whose requests are measured.
   package init(_ all: [Route], others: Route, observer: Observer? = nil) {
     self.all = all
     self.others = others
