@@ -7,17 +7,13 @@ import Foundation
 /// The last part of the path identifies the share. The title after the number sign is for people
 /// who read the URL; the server never receives it.
 struct ShareURL {
-  /// The folder of the path.
   static let folder = "/share"
-  /// The beginning of the path.
   static let path = folder + "/"
 
   /// The URL at which clients reach the server, without a slash at the end.
   let publicURL: String
 
   /// Returns the URL of a share.
-  ///
-  /// - Parameter title: the title of the share; nil for a share without one.
   func text(shortGUID: String, title: String?) -> String {
     // A browser may bring any text in place of an identifier.
     let part = shortGUID.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? ""

@@ -6,10 +6,8 @@ import WebServices
 
 /// The endpoint of `records/resolve`, `records/accept` and `records/requestAccess`.
 struct SharesEndpoint: Sendable {
-  /// The shares of users.
   let store: ShareService
   let databases: DatabaseDirectory
-  /// The maker of the URLs of shares and of the assets in records.
   let links: AssetLinks
 
   var operations: [Operation] {
@@ -63,7 +61,6 @@ struct SharesEndpoint: Sendable {
     return try await response(to: zip(request.items, accepted), context)
   }
 
-  /// Returns the answer to items, each with the share that was found for it.
   private func response(
     to items: some Sequence<(ResolveSharesRequest.Item, Result<VisibleShare, ItemFailure>)>,
     _ context: RequestContext
@@ -83,7 +80,6 @@ struct SharesEndpoint: Sendable {
     return SharesResponse(results: context.reported(results))
   }
 
-  /// Returns a share as the answer to an item.
   private func answer(
     to item: ResolveSharesRequest.Item, _ found: VisibleShare, _ context: RequestContext
   ) async throws -> SharesResponse.Share {
@@ -139,7 +135,6 @@ struct SharesEndpoint: Sendable {
 }
 
 extension VisibleShare {
-  /// Whether the share or its root has an asset.
   fileprivate var hasFiles: Bool {
     [share, rootRecord].contains { record in
       record?.fields.contains { $0.value.isAsset } == true

@@ -7,7 +7,6 @@ import StoreModel
 enum SharePage {
   /// The answers of a user, which are the buttons of the forms.
   enum Answer: String {
-    /// Accept the share.
     case accept
     /// Leave the invitation as it is.
     case later
@@ -19,7 +18,6 @@ enum SharePage {
 
   /// The data of a page for a signed-in user.
   struct Visitor {
-    /// The name of the user's account.
     var name: String
     /// The proof that the page was shown to this user.
     var proof: String
@@ -51,9 +49,7 @@ enum SharePage {
       """)
   }
 
-  /// The page for a participant who has accepted, and for the owner.
-  ///
-  /// - Parameter appURL: the URL that opens the app; nil if none is configured.
+  /// The page for a participant who has accepted, and for the owner. `appURL` opens the app.
   static func membership(
     in share: VisibleShare, for visitor: Visitor, appURL: String?
   ) -> WebPage {
@@ -93,12 +89,10 @@ enum SharePage {
       """)
   }
 
-  /// A page with a message only.
   static func notice(_ text: String, title: String, status: Int = 200) -> WebPage {
     .notice(text, title: title, status: status, protection: protection)
   }
 
-  /// The header fields of every answer.
   static let protection = WebPage.protection(referrer: "no-referrer", opener: "same-origin")
 
   // MARK: Parts

@@ -24,11 +24,8 @@ package struct SharePages: Sendable {
   /// The longest text that may be the identifier of a share. A real one has about 80 bytes.
   private static let lengthLimit = 200
 
-  /// The shares of users.
   let shares: ShareService
-  /// The users, for the names of their accounts.
   let accounts: AccountService
-  /// The web auth tokens of sessions.
   let tokens: WebAuthTokens
   /// The sign-in, whose clock, log and seal the pages use.
   let signIn: SignIn
@@ -40,12 +37,6 @@ package struct SharePages: Sendable {
   /// The request rates of addresses.
   private let addresses: RequestThrottle
 
-  /// Creates the pages.
-  ///
-  /// - Parameters:
-  ///   - users: the configured request rates.
-  ///   - limits: the counts that servers of a store share; nil for a server that uses its store
-  ///     alone.
   init(
     store: Store, tokens: WebAuthTokens, signIn: SignIn,
     containers: [String: ServerConfiguration.Container], users: RequestThrottle
@@ -88,7 +79,6 @@ package struct SharePages: Sendable {
     }
   }
 
-  /// Answers a request by its method and its session.
   private func answer(_ request: HTTPRequest, to shortGUID: String) async throws -> HTTPResponse {
     guard ["GET", "HEAD", "POST"].contains(request.method) else {
       return SharePage.notice(

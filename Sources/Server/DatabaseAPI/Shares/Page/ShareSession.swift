@@ -13,9 +13,7 @@ import WebServices
 struct ShareSession: Sendable {
   /// The container of the sessions. It does not begin with `iCloud.`, so no app has it.
   static let container = "share-page"
-  /// The environment of the sessions.
   static let environment = ContainerEnvironment.production
-  /// The name of the cookie.
   private static let cookieName = "petrel-share"
 
   /// The record name of the signed-in user.
@@ -26,8 +24,6 @@ struct ShareSession: Sendable {
   var cookieHeader: [(String, String)] = []
 
   /// Finds the session of a request by its cookie; nil if the browser is not signed in.
-  ///
-  /// - Parameter publicURL: the URL at which clients reach the server.
   init?(_ request: HTTPRequest, in tokens: WebAuthTokens, at publicURL: String) async throws {
     let cookies = HTTPRequest.cookies(in: request.header("Cookie"))
     guard let text = cookies.first(where: { $0.name == Self.cookieName })?.value else { return nil }
@@ -51,11 +47,7 @@ struct ShareSession: Sendable {
     try await tokens.end(sessionWithID: id, of: user)
   }
 
-  /// Returns the header field that sets the cookie.
-  ///
-  /// - Parameters:
-  ///   - token: the web auth token; empty to remove the cookie.
-  ///   - lifetime: the seconds for which the browser keeps the cookie.
+  /// An empty token removes the cookie. The lifetime is in seconds.
   static func cookie(
     _ token: String, for lifetime: Double, at publicURL: String
   ) -> (String, String) {

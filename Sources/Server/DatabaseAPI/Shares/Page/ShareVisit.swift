@@ -8,7 +8,6 @@ import StoreModel
 struct ShareVisit: Sendable {
   let shortGUID: String
   let session: ShareSession
-  /// The seal of the proof.
   let seal: TextSeal
   let pages: SharePages
   /// The time at which the search for the share began.
