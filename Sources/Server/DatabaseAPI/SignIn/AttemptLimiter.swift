@@ -114,8 +114,6 @@ package struct AttemptLimiter {
   }
 
   /// Removes subjects, so that there is space for a new one.
-  ///
-  /// - Complexity: O(*n*) for the *n* subjects in memory.
   private mutating func makeRoom(at now: Timestamp) {
     histories = histories.filter { now.seconds - $0.value.last.seconds < Self.memory }
     guard histories.count >= capacity,

@@ -12,7 +12,6 @@ package final class PasswordHasher: Sendable {
   /// The most hashes that are computed at the same time.
   static let width = 2
 
-  /// The memory and the number of passes for one hash.
   private let cost: PasswordHash.Cost
   /// The most hashes that wait or are in progress.
   private let limit: Int
@@ -27,11 +26,6 @@ package final class PasswordHasher: Sendable {
   /// attempts.
   let computed = Mutex(0)
 
-  /// Creates the queue.
-  ///
-  /// - Parameters:
-  ///   - cost: the memory and the number of passes for one hash.
-  ///   - limit: the most hashes that wait or are in progress.
   package init(cost: PasswordHash.Cost = .interactive, limit: Int = 32) {
     self.cost = cost
     self.limit = limit
@@ -40,7 +34,6 @@ package final class PasswordHasher: Sendable {
     queue.maxConcurrentOperationCount = Self.width
   }
 
-  /// The number of hashes that wait or are in progress.
   var load: Int { underWay.withLock { $0 } }
 
   /// Whether a password fits a hash. Without a hash the result is false, after the same time.
@@ -58,8 +51,6 @@ package final class PasswordHasher: Sendable {
   }
 
   /// Returns the hash that the store keeps in place of a password.
-  ///
-  /// - Throws: `TRY_AGAIN_LATER` if ``limit`` hashes wait or are in progress.
   package func hash(_ password: String) async throws -> String {
     try await run { [cost] in try PasswordHash.make(password, cost: cost) }
   }
@@ -76,9 +67,7 @@ package final class PasswordHasher: Sendable {
     }
   }
 
-  /// Executes blocking work on a thread of the queue.
-  ///
-  /// - Throws: `TRY_AGAIN_LATER` if ``limit`` hashes wait or are in progress; errors of `work`.
+  /// Executes blocking work on a thread of the queue. Throws `TRY_AGAIN_LATER` at the ``limit``.
   func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {

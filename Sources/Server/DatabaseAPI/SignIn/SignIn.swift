@@ -33,9 +33,7 @@ package final class SignIn: Sendable {
 
   /// The refusal of a request to the sign-in, which becomes a page. The reason is for the user.
   struct Refusal: Error {
-    /// The HTTP status of the page.
     var status: Int
-    /// The sentences for the user.
     var reason: String
 
     /// The refusal of a URL that has expired or is incomplete.
@@ -45,17 +43,13 @@ package final class SignIn: Sendable {
         + "again from the app.")
   }
 
-  /// The users, their passwords and their web auth tokens.
   let accounts: AccountService
   /// The secrets that all servers of the store share. One of them is the key of the seals.
   let secrets: SecretService
-  /// The queue that hashes passwords.
   let passwords: PasswordHasher
-  /// The counts of wrong attempts.
   let attempts: SignInAttempts
   let clock: @Sendable () -> Timestamp
   let log: ServerLog
-  /// The URL at which clients reach the server.
   let publicURL: @Sendable () -> String
   let settings: ServerConfiguration.SignIn
   /// The header field in which a trusted proxy writes the client's address; nil if there is no such
@@ -66,13 +60,6 @@ package final class SignIn: Sendable {
   /// The key of the ``TextSeal``; nil until the first use.
   private let key = Mutex<[UInt8]?>(nil)
 
-  /// Creates the sign-in of a server.
-  ///
-  /// - Parameters:
-  ///   - addressHeader: the header field in which a trusted proxy writes the client's address; nil
-  ///     if there is no such proxy.
-  ///   - limits: the counts that servers of a store share; nil for a server that uses its store
-  ///     alone.
   package init(
     settings: ServerConfiguration.SignIn, addressHeader: String?,
     accounts: AccountService, secrets: SecretService,
@@ -137,9 +124,7 @@ package final class SignIn: Sendable {
     }
   }
 
-  /// Answers a request by its method and its path.
-  ///
-  /// - Throws: ``Refusal`` with the status 404 for an unknown page.
+  /// Throws ``Refusal`` with the status 404 for an unknown page.
   private func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
     switch (request.method, request.path) {
     case ("GET", Self.path), ("HEAD", Self.path):
@@ -172,9 +157,7 @@ package final class SignIn: Sendable {
     return SignInPage.form(form(for: visit)).response(headers: visit.cookieHeader)
   }
 
-  /// Returns the data of the form.
-  ///
-  /// - Parameter problem: the message about the last attempt; nil for the first one.
+  /// `problem` is the message about the last attempt; nil for the first one.
   func form(for visit: SignInVisit, problem: String? = nil) -> SignInPage.Form {
     SignInPage.Form(
       action: publicURL() + Self.path, request: visit.request, state: visit.state,
@@ -211,8 +194,6 @@ package final class SignIn: Sendable {
   }
 
   /// Checks that the `Origin` of a form is `null` or the server's own, if the browser sends one.
-  ///
-  /// - Throws: ``Refusal`` with the status 403.
   func checkOrigin(of request: HTTPRequest) throws(Refusal) {
     guard let origin = request.header("Origin"), origin != "null",
       origin.lowercased() != SignInRequest.origin(of: publicURL())

@@ -7,23 +7,15 @@ import Synchronization
 package final class SignInAttempts: Sendable {
   /// The kind of secret that an attempt may guess. Each kind has counts of its own.
   package enum Kind: String, Sendable {
-    /// The password of a user.
     case password
-    /// An admin key.
     case adminKey
   }
 
-  /// The kind of the attempts.
   private let kind: Kind
   /// The counts in the store; nil for a server that uses its store alone.
   private let limits: (any SharedLimits)?
-  /// The counts in memory.
   private let local = Mutex(AttemptLimiter())
 
-  /// Creates the counts of one kind.
-  ///
-  /// - Parameter limits: the counts that servers of a store share; nil for a server that uses its
-  ///   store alone.
   package init(_ kind: Kind, sharing limits: (any SharedLimits)?) {
     self.kind = kind
     self.limits = limits

@@ -1,7 +1,6 @@
 import CloudKitModel
 
 extension SignInPage {
-  /// Returns the HTML of the form.
   static func content(of form: Form) -> HTML {
     let checked: HTML = form.staysSignedIn ? " checked" : ""
     let fields: HTML = form.acceptsPasswords ? fields(form) : ""
@@ -43,13 +42,11 @@ extension SignInPage {
     }
   }
 
-  /// Returns the message about the last attempt; empty without a message.
   private static func problem(_ text: String?) -> HTML {
     guard let text else { return "" }
     return "<p class=\"problem\" id=\"problem\" role=\"alert\">\(text)</p>\n"
   }
 
-  /// Returns the fields for name and password.
   private static func fields(_ form: Form) -> HTML {
     let mark: HTML =
       form.problem == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"problem\""
@@ -64,7 +61,6 @@ extension SignInPage {
       """
   }
 
-  /// Returns the button of an issuer.
   private static func button(_ choice: Choice) -> HTML {
     """
     <button formaction="\(choice.action)" formnovalidate>\(choice.label)</button>

@@ -4,15 +4,12 @@ enum SignInPage {
   struct Choice: Sendable, Hashable {
     /// The URL to which its button sends the form.
     var action: String
-    /// The text of the button.
     var label: String
   }
 
   /// The outcome of a sign-in, as the app gets it.
   enum Outcome: Sendable {
-    /// The web auth token.
     case token(String)
-    /// The reason why there is no token.
     case failure(String)
   }
 
@@ -26,7 +23,6 @@ enum SignInPage {
     var state: String
     /// The proof that the form was made for the browser that sends it.
     var proof: String
-    /// Whether the form has fields for name and password.
     var acceptsPasswords: Bool
     /// The buttons of the issuers.
     var choices: [Choice]
@@ -38,7 +34,6 @@ enum SignInPage {
     var staysSignedIn = false
   }
 
-  /// Returns the page with the form.
   static func form(_ form: Form, status: Int = 200) -> WebPage {
     var formTarget: String?
     if case .redirect(let url) = form.request.callback {
@@ -50,7 +45,6 @@ enum SignInPage {
       protection: protection)
   }
 
-  /// Returns a page with a message only.
   static func notice(_ text: String, title: String, status: Int) -> WebPage {
     .notice(text, title: title, status: status, protection: protection)
   }

@@ -11,7 +11,6 @@ struct SignInRequest: Sendable, Hashable {
     /// A message to the window that opened the sign-in page, if that window shows a page of one of
     /// these origins. An empty list permits every origin.
     case message(origins: [String])
-    /// A redirect to this URL.
     case redirect(url: String)
     /// No app gets the token: it goes into the cookie of the page of the share with this short GUID,
     /// to which the browser is redirected.
@@ -37,14 +36,11 @@ struct SignInRequest: Sendable, Hashable {
     }
   }
 
-  /// The container for which the token is valid.
   var container: String
-  /// The environment for which the token is valid.
   var environment: ContainerEnvironment
   /// The way in which the token gets to the one who needs it.
   var callback: Callback
 
-  /// Creates a request.
   init(container: String, environment: ContainerEnvironment, callback: Callback) {
     self.container = container
     self.environment = environment
@@ -76,7 +72,6 @@ struct SignInRequest: Sendable, Hashable {
     }
   }
 
-  /// The members for a sealed text.
   var members: [String: JSONValue] {
     var members: [String: JSONValue] = [
       "container": .string(container), "environment": .string(environment.rawValue),

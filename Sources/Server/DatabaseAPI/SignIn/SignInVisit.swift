@@ -5,12 +5,8 @@ import HTTPService
 /// The visit of a browser at the sign-in page: the app's request, and the cookie that identifies
 /// the browser.
 struct SignInVisit: Sendable {
-  /// The name of the cookie.
   private static let cookieName = "petrel-sign-in"
-  /// The number of random bytes in the cookie.
   private static let cookieSize = 32
-
-  /// The app's request.
   var request: SignInRequest
   /// The sealed text of ``request``, as it is in the page's URL.
   var state: String
@@ -22,12 +18,8 @@ struct SignInVisit: Sendable {
   private let publicURL: String
   /// The seal that makes and checks the proof.
   private let seal: TextSeal
-  /// The time of the request.
   private let now: Timestamp
 
-  /// Creates the visit of a request.
-  ///
-  /// - Parameter cookies: the header field `Cookie`; nil if the request has none.
   init(
     request: SignInRequest, state: String, cookies: String?, publicURL: String, seal: TextSeal,
     now: Timestamp

@@ -11,7 +11,6 @@ struct TextSeal: Sendable {
   /// The key, which all servers of the store share.
   private let key: [UInt8]
 
-  /// Creates a seal with a key.
   init(key: [UInt8]) {
     self.key = key
   }
@@ -55,7 +54,6 @@ struct TextSeal: Sendable {
     Base64URL.encode(code(text, purpose, holder))
   }
 
-  /// Returns the HMAC of a text for a purpose and a holder.
   private func code(_ text: String, _ purpose: String, _ holder: String) -> [UInt8] {
     HMACSHA256.code(for: Self.message(text, purpose, holder), key: key)
   }
