@@ -77,23 +77,19 @@ package struct FairQueue: Sendable {
   /// The permission for a request to begin. When the request ends, its ticket is passed to
   /// ``leave(_:after:at:)``.
   struct Ticket: Sendable, Hashable {
-    /// The caller and the operation of the request.
     fileprivate var kind: Kind
     /// Seconds that a request of this size takes at least.
     fileprivate var least: Double
     /// Seconds that the request is expected to take.
     fileprivate var seconds: Double
-    /// Whether the request counts as a long one.
     fileprivate(set) var isLong: Bool
   }
 
   /// The decision about a request.
   enum Verdict: Sendable, Hashable {
-    /// The request begins now.
     case begin(Ticket)
     /// The request waits; a later ``leave(_:after:at:)`` decides about it.
     case wait
-    /// The request is refused, because too many requests wait.
     case refuse
   }
 
@@ -362,7 +358,6 @@ package struct FairQueue: Sendable {
         && lane.shortSeconds + ticket.seconds <= limits.shortSecondsOfCaller
   }
 
-  /// Counts a request as one in progress.
   private mutating func begin(_ ticket: Ticket, in lane: inout Lane) {
     lane.inHand += 1
     if ticket.isLong {
@@ -373,7 +368,6 @@ package struct FairQueue: Sendable {
     }
   }
 
-  /// Stores a caller's lane, unless the lane is empty.
   private mutating func keep(_ lane: Lane, of caller: Caller) {
     if lane.inHand > 0 || lane.waiting > 0 { lanes[caller] = lane }
   }

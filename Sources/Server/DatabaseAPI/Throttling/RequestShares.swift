@@ -26,7 +26,6 @@ struct RequestShares: Sendable {
 
   /// The decision about a request.
   enum Verdict: Sendable, Hashable {
-    /// The request is admitted.
     case admitted
     /// The request is refused; it counts for no key.
     case refused(Refusal)
@@ -73,7 +72,6 @@ struct RequestShares: Sendable {
   private let sharedRates: [RequestRate.Subject: SharedRate]
   /// The most keys with an entry in ``shares``.
   private let capacity: Int
-  /// The reserves by key.
   private var shares: [Key: Share] = [:]
   /// The time of the last search for reserves that can be removed.
   private var swept = -Double.infinity
@@ -88,7 +86,6 @@ struct RequestShares: Sendable {
     self.capacity = capacity
   }
 
-  /// The number of keys with a reserve.
   var count: Int { shares.count }
 
   /// Decides about a request. An admitted request counts once for each key whose subject has a

@@ -14,7 +14,6 @@ final class RequestThrottle: Sendable {
   /// A subject whose requests are counted: a user, a server-to-server key, an API token or a
   /// network.
   struct Key: Sendable, Hashable {
-    /// The kind of subject.
     var subject: RequestRate.Subject
     /// The user record name, the ID of the server-to-server key, the identifier of the API token,
     /// or the network (``ClientAddress/network(of:header:)``).
@@ -25,9 +24,7 @@ final class RequestThrottle: Sendable {
   struct State: Sendable {
     /// The refusal of a request.
     struct Refusal: Sendable, Hashable {
-      /// The kind of subject whose rate is used up.
       var subject: RequestRate.Subject
-      /// The rate that is used up.
       var rate: RequestRate
       /// Seconds until the subject's next request is admitted.
       var wait: Double
@@ -51,7 +48,6 @@ final class RequestThrottle: Sendable {
       self.capacity = capacity
     }
 
-    /// The number of keys with a bucket.
     var count: Int { buckets.count }
 
     /// Decides about a request. An admitted request counts once for each key whose subject has a
@@ -103,7 +99,6 @@ final class RequestThrottle: Sendable {
 
   /// The reserves of this server, and the draws under way.
   private struct Shared {
-    /// The reserves.
     var shares: RequestShares
     /// The draws under way, by key. All requests that wait for a key share one draw.
     var draws: [Key: Task<Void, any Error>] = [:]
@@ -120,11 +115,6 @@ final class RequestThrottle: Sendable {
   /// A monotonic clock in seconds.
   private let elapsed: @Sendable () -> Double
 
-  /// Creates the enforcement of these rates.
-  ///
-  /// - Parameters:
-  ///   - limits: the shared buckets in the store; nil for a server that uses its store alone.
-  ///   - elapsed: a monotonic clock in seconds.
   init(
     rates: [RequestRate.Subject: RequestRate], sharing limits: (any SharedLimits)? = nil,
     elapsed: @escaping @Sendable () -> Double = RequestThrottle.uptime

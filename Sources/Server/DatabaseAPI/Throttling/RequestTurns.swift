@@ -33,11 +33,9 @@ package final class RequestTurns: Sendable {
 
   /// The state behind the lock.
   private struct State {
-    /// The rules, which decide about the requests.
     var queue: FairQueue
     /// The number of the last request; the first one has the number 1.
     var count = 0
-    /// The waiting requests by their numbers.
     var waiters: [Int: Waiter] = [:]
     var metrics = Metrics()
   }
@@ -49,9 +47,7 @@ package final class RequestTurns: Sendable {
   private let state: Mutex<State>
   private let elapsed: @Sendable () -> Double
 
-  /// Creates an empty queue.
-  ///
-  /// - Parameter elapsed: a monotonic clock in seconds.
+  /// `elapsed` is a monotonic clock in seconds.
   package init(
     limits: FairQueue.Limits = FairQueue.Limits(),
     elapsed: @escaping @Sendable () -> Double = RequestThrottle.uptime
@@ -60,7 +56,6 @@ package final class RequestTurns: Sendable {
     self.elapsed = elapsed
   }
 
-  /// The numbers as of now.
   package var metrics: Metrics {
     state.withLock { state in
       var metrics = state.metrics
@@ -80,12 +75,8 @@ package final class RequestTurns: Sendable {
   /// recent long requests of the operation together take at least ``FairQueue/Limits/little``. Long
   /// requests take turns; see ``FairQueue``.
   ///
-  /// - Parameters:
-  ///   - caller: the key of the caller.
-  ///   - operation: the operation's name.
-  ///   - bytes: the size of the request's body in bytes.
-  ///   - body: the function that answers the request. The `count` of its result is the size of the
-  ///     answer in bytes.
+  /// - Parameter body: answers the request. The `count` of its result is the answer's size in
+  ///   bytes.
   /// - Throws: `THROTTLED` if too many requests wait. `CancellationError` if the task was cancelled
   ///   while it waited. Errors of `body`.
   func take<Answer: Collection & Sendable>(

@@ -27,7 +27,6 @@ struct SharedRate: Sendable, Hashable {
   /// Seconds for which a reserve is valid, at most ``longestLifetime``.
   let lifetime: Double
 
-  /// Computes the shared form of a rate.
   init(_ rate: RequestRate) {
     let nanoseconds = min((1e9 / rate.perSecond).rounded(.up), 1e18)
     interval = max(1, Int64(nanoseconds))

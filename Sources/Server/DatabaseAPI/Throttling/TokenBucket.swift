@@ -4,14 +4,12 @@ import Configuration
 /// A token bucket: the number of requests that one caller, or all callers with one API token, may
 /// still make under a `RequestRate`.
 struct TokenBucket: Sendable, Hashable {
-  /// The rate that fills the bucket.
   private let rate: RequestRate
   /// The number of requests in the bucket, from 0 to `burst` of the rate. It may be a fraction.
   private var tokens: Double
   /// The time of the last call of ``fill(at:)``.
   private var filled: Timestamp
 
-  /// Creates a full bucket.
   init(_ rate: RequestRate, at now: Timestamp) {
     self.rate = rate
     tokens = Double(rate.burst)
