@@ -7,9 +7,8 @@ extension Explainer {
   /// Adds the notifications of participants about a change in another user's private database, and
   /// their subscriptions that stayed silent.
   ///
-  /// - Parameters:
-  ///   - forwards: the change as it concerns each participant.
-  ///   - effort: the number of subscriptions that may still be examined. The method reduces it.
+  /// - Parameter effort: the number of subscriptions that may still be examined. The method reduces
+  ///   it.
   func add(
     _ forwards: [ForwardedChange], about question: Question,
     to explanation: inout ChangeExplanation,

@@ -222,7 +222,6 @@ extension Subscription {
     return query.recordType == recordType
   }
 
-  /// Whether the subscription is a query with filters.
   var hasFilters: Bool { self != withoutFilters }
 
   /// The same subscription without filters, for changes whose field values were not kept.

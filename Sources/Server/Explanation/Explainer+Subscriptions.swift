@@ -6,8 +6,6 @@ import StoreModel
 extension Explainer {
   /// Explains the recent notifications of a subscription, and counts how many of the kept changes
   /// it matches.
-  ///
-  /// - Throws: `StoreError` if the store fails.
   public func explain(
     _ name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionExplanation {
@@ -43,7 +41,6 @@ extension Explainer {
   ///     increases. Changes of records that were committed at a smaller version are not examined.
   ///   - sequence: a sequence number. Only changes with a smaller number are examined; nil sets no
   ///     limit.
-  /// - Throws: `StoreError` if the store fails.
   public func dryRun(
     _ subscription: Subscription, of subscriber: String, in database: DatabaseID,
     from version: Int64 = .min, before sequence: Int64? = nil
@@ -99,7 +96,6 @@ extension Explainer {
   /// - Parameters:
   ///   - question: restricts the examined subscriptions. With a restriction, the index is not used.
   ///   - name: the subscription after which the method continues; nil to begin with the first one.
-  /// - Throws: `StoreError` if the store fails.
   /// - Complexity: O(*n*), where *n* is the number of examined subscriptions.
   public func dryRun(
     _ change: Change, in database: DatabaseID, about question: Question = Question(),

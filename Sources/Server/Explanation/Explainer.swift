@@ -104,7 +104,6 @@ public struct Explainer: Sendable {
   ///   - question: restricts the subscriptions in the explanation.
   ///   - sequence: a sequence number. Only changes with a smaller number are explained; nil sets no
   ///     limit.
-  /// - Throws: `StoreError` if the store fails.
   public func explain(
     _ recordID: RecordID, in database: DatabaseID, about question: Question = Question(),
     before sequence: Int64? = nil
@@ -180,7 +179,6 @@ public struct Explainer: Sendable {
     return explanation
   }
 
-  /// Adds the notifications of a change.
   func addNotifications(
     of past: PastChange, about question: Question, in explanation: inout ChangeExplanation
   ) async throws {

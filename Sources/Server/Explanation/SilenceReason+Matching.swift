@@ -26,7 +26,6 @@ extension SilenceReason {
     return reasons
   }
 
-  /// Returns the reasons why a query subscription does not fire on a change.
   private static func reasons(
     against query: Query, in zoneID: ZoneID?, on options: Subscription.Options, for change: Change
   ) -> [SilenceReason] {
@@ -80,11 +79,7 @@ extension SilenceReason {
     }
   }
 
-  /// Returns the reasons why a zone or database subscription does not fire on a change.
-  ///
-  /// - Parameters:
-  ///   - zoneID: the subscription's zone; nil for a database subscription.
-  ///   - recordType: the record type to which the subscription is restricted; nil for all types.
+  /// Returns the reasons of a zone subscription, or of a database subscription if `zoneID` is nil.
   private static func reasons(
     inFeedOf zoneID: ZoneID?, recordType: String?, for change: Change
   ) -> [SilenceReason] {

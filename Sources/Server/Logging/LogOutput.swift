@@ -31,14 +31,9 @@ final class LogOutput: Sendable {
     self.patience = patience
   }
 
-  /// The number of lines that were lost since the start.
   var linesLost: Int { state.withLock { $0.lost } }
 
-  /// Writes a line. If lines were lost before, a line about them comes first.
-  ///
-  /// - Parameters:
-  ///   - line: the line without a line break.
-  ///   - notice: returns the line about a number of lost lines.
+  /// Writes a line. If lines were lost before, the line of `notice` about them comes first.
   func write(_ line: String, notice: (_ lost: Int) -> String) {
     state.withLock { state in
       let patience = state.unreported == 0 ? patience : 0
@@ -55,10 +50,8 @@ final class LogOutput: Sendable {
     }
   }
 
-  /// Writes a line with its line break, after the line break of a line of which only a part was
-  /// written.
-  ///
-  /// - Returns: whether the whole line is written.
+  /// Writes a line with its line break, after that of a line of which only a part was written.
+  /// Returns whether the whole line is written.
   private func append(_ line: String, isInLine: inout Bool, _ patience: Int32) -> Bool {
     let bytes = Array(((isInLine ? "\n" : "") + line + "\n").utf8)
     var written = 0

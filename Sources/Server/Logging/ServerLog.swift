@@ -71,7 +71,6 @@ public struct ServerLog: Sendable {
     output = nil
   }
 
-  /// Creates a log that writes lines to a descriptor.
   init(level: Level, format: Format, to output: LogOutput) {
     self.level = level
     self.output = output
@@ -126,7 +125,6 @@ public struct ServerLog: Sendable {
     add(level, message, fields.map { ($0.key, $0.value) })
   }
 
-  /// Writes an entry with an array of fields, if its level is high enough.
   package func add(_ level: Level, _ message: String, _ fields: [(name: String, value: JSONValue)])
   {
     guard level >= self.level else { return }
@@ -136,8 +134,6 @@ public struct ServerLog: Sendable {
 
 extension ServerLog.Entry {
   /// Returns the entry as a line without a line break.
-  ///
-  /// - Parameter time: the time that the line shows.
   func line(_ format: ServerLog.Format, at time: Timestamp) -> String {
     switch format {
     case .text: return "\(time.date.formatted(.iso8601)) \(level.rawValue) \(text)"
