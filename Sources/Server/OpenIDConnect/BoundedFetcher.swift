@@ -31,9 +31,6 @@ public final class BoundedFetcher: Sendable {
 
   /// Sends a `GET` request, or a `POST` request with a form if `form` is not nil.
   ///
-  /// - Parameters:
-  ///   - form: the encoded fields of the form.
-  ///   - authorization: the value of the header field `Authorization`.
   /// - Returns: the answer with any status.
   /// - Throws: ``OpenIDError/Code/unreachable`` for an invalid URL, a failed connection and a late
   ///   answer. ``OpenIDError/Code/badAnswer`` if the answer is too long.

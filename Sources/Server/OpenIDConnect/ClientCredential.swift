@@ -16,11 +16,8 @@ struct ClientCredential: Sendable {
 
   /// Creates the credential for one request.
   ///
-  /// - Parameters:
-  ///   - takesSecretInForm: whether the issuer accepts a secret in the form. Otherwise the secret
-  ///     is sent in a header field.
-  ///   - now: the time at which a signed credential begins.
-  /// - Throws: ``OpenIDError/Code/badCredential`` if the signing key is unusable.
+  /// - Parameter takesSecretInForm: whether the issuer accepts a secret in the form, not in a
+  ///   header field only.
   init(
     _ settings: IssuerSettings, takesSecretInForm: Bool, at now: Timestamp
   ) throws(OpenIDError) {

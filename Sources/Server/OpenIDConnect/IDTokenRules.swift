@@ -18,9 +18,8 @@ struct IDTokenRules: Sendable {
   /// The nonce of the sign-in, which the claim `nonce` must equal.
   var nonce: String
 
-  /// Returns the identity of the user who signed in.
-  ///
-  /// - Throws: ``OpenIDError/Code/invalidToken`` with the claim that breaks a rule.
+  /// Returns the identity. Throws ``OpenIDError/Code/invalidToken`` with the claim that breaks a
+  /// rule.
   func identity(_ claims: JSONValue, at now: Timestamp) throws(OpenIDError) -> IssuerIdentity {
     func refuse(_ reason: String) -> OpenIDError {
       OpenIDError(.invalidToken, "the ID token \(reason)")

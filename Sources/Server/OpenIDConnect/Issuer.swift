@@ -30,10 +30,8 @@ public actor Issuer {
   private let clock: @Sendable () -> Timestamp
   /// The cached metadata document with the time of its download.
   private var metadata: (value: IssuerMetadata, fetched: Timestamp)?
-  /// The download of the document that is under way; nil if there is none.
   private var metadataFetch: Task<IssuerMetadata, any Error>?
   private var keys = KeySetCache()
-  /// The download of the keys that is under way; nil if there is none.
   private var keysFetch: Task<Void, any Error>?
   /// The number of codes that are being exchanged.
   private var exchanges = 0
@@ -133,7 +131,6 @@ public actor Issuer {
 
   // MARK: The issuer's document and keys
 
-  /// Returns the issuer's document from the cache, or downloads it.
   private func currentMetadata() async throws -> IssuerMetadata {
     if let metadata {
       let age = clock().seconds - metadata.fetched.seconds
@@ -167,7 +164,6 @@ public actor Issuer {
     throw unknownKey(token)
   }
 
-  /// Returns the error for a token whose key the issuer does not publish.
   private func unknownKey(_ token: SignedToken) -> OpenIDError {
     OpenIDError(
       .invalidToken,
@@ -188,7 +184,6 @@ public actor Issuer {
     try await fetch.value
   }
 
-  /// Downloads a JSON object.
   private func document(_ url: String) async throws -> JSONValue {
     try Self.object(try await fetcher.fetch(url, form: nil, authorization: nil), from: url)
   }

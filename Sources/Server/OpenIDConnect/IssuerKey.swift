@@ -52,7 +52,6 @@ struct IssuerKey: Sendable {
     keyID = json["kid"]?.string
   }
 
-  /// Whether a signature of a message was made with the private key that belongs to this key.
   func isValid(signature: [UInt8], for message: some Sequence<UInt8>) -> Bool {
     switch key {
     case .rsa(let key):
@@ -73,8 +72,6 @@ struct IssuerKeySet: Sendable {
   private let keys: [IssuerKey]
 
   /// Reads a JSON web key set. Keys that cannot be used are skipped.
-  ///
-  /// - Throws: ``OpenIDError/Code/badAnswer`` if the object contains no list of keys.
   init(_ json: JSONValue, issuer: String) throws(OpenIDError) {
     guard let list = json["keys"]?.array else {
       throw OpenIDError(.badAnswer, "the keys of \(issuer) are not a list")

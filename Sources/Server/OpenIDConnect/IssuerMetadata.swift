@@ -7,7 +7,6 @@ struct IssuerMetadata: Sendable, Hashable {
   var authorizationEndpoint: String
   /// The URL at which a server exchanges a code for an ID token.
   var tokenEndpoint: String
-  /// The URL of the issuer's keys.
   var keysURL: String
   /// Whether the token endpoint accepts the client's secret in the form. Otherwise the secret is
   /// sent in a header field.
@@ -19,7 +18,6 @@ struct IssuerMetadata: Sendable, Hashable {
       + "/.well-known/openid-configuration"
   }
 
-  /// Whether a URL uses TLS.
   private static func isSecret(_ url: String) -> Bool { url.lowercased().hasPrefix("https:") }
 
   /// Reads a document.

@@ -12,12 +12,10 @@ import CloudKitModel
 struct KeySetCache: Sendable {
   /// The next step for a token.
   enum Action: Sendable {
-    /// The key is known.
     case use(IssuerKey)
     /// The caller must download the keys, pass them to ``KeySetCache/take(_:at:)``, and call
     /// ``KeySetCache/action(forKeyNamed:algorithm:at:)`` again.
     case fetch
-    /// The issuer has no such key.
     case refuse
   }
 
@@ -30,9 +28,7 @@ struct KeySetCache: Sendable {
   /// The time of the last download.
   private var fetched = Timestamp(milliseconds: .min)
 
-  /// Returns the next step for a token that names a key.
-  ///
-  /// - Parameter keyID: the key's name; nil if the token names none.
+  /// Returns the next step for a token. The key ID is nil if the token names none.
   func action(
     forKeyNamed keyID: String?, algorithm: IssuerKey.Algorithm, at now: Timestamp
   ) -> Action {
@@ -44,7 +40,6 @@ struct KeySetCache: Sendable {
     return age < Self.pause ? .refuse : .fetch
   }
 
-  /// Replaces the keys after a download.
   mutating func take(_ keys: IssuerKeySet, at now: Timestamp) {
     self.keys = keys
     fetched = now

@@ -8,7 +8,6 @@ struct SignedToken: Sendable {
   /// The maximum length of a token in bytes. A longer token is refused before it is parsed.
   static let limit = 16_384
 
-  /// The algorithm that the header names.
   var algorithm: IssuerKey.Algorithm
   /// The name of the key in the header; nil if the header names no key.
   var keyID: String?
@@ -18,9 +17,7 @@ struct SignedToken: Sendable {
   /// The text that the signature covers: the header and the claims in Base64URL.
   var signedText: Substring
 
-  /// Splits a token.
-  ///
-  /// - Throws: ``OpenIDError/Code/invalidToken`` with the part that is wrong.
+  /// Throws ``OpenIDError/Code/invalidToken`` with the part that is wrong.
   init(parsing text: String) throws(OpenIDError) {
     guard text.utf8.count <= Self.limit else {
       throw OpenIDError(.invalidToken, "the ID token has more than \(Self.limit) bytes")
