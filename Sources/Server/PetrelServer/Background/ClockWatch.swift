@@ -10,16 +10,9 @@ struct ClockWatch: Sendable {
   /// The maximum jump in seconds up to which the retention may delete.
   static let tolerance = 3_600.0
 
-  /// The time at the start.
   private let start: Timestamp
-  /// The monotonic time at the start.
   private let steadyStart: ContinuousClock.Instant
 
-  /// Begins to compare the clocks.
-  ///
-  /// - Parameters:
-  ///   - now: the present time by the server's clock.
-  ///   - steady: the present time by the monotonic clock.
   init(at now: Timestamp, steady: ContinuousClock.Instant) {
     start = now
     steadyStart = steady

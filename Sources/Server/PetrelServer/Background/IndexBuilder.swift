@@ -42,10 +42,6 @@ public struct IndexWorkReport: Sendable {
   private var last: (work: IndexWork, time: ContinuousClock.Instant)?
 
   /// Returns the message after a step; nil if no message is necessary.
-  ///
-  /// - Parameters:
-  ///   - work: the state of the work after the step.
-  ///   - now: the present monotonic time.
   public mutating func line(after work: IndexWork, at now: ContinuousClock.Instant) -> String? {
     guard work.phase != nil else {
       last = nil

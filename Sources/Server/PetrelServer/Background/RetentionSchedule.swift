@@ -15,30 +15,18 @@ struct RetentionSchedule {
   /// The number of new log entries after which a pass is due earlier.
   private static let entries = 10_000
 
-  /// The end of the last pass.
   private var ended: ContinuousClock.Instant
-  /// The duration of the last pass.
   private var took = Duration.zero
   /// The number of logged entries at the start of the last pass.
   private var logged: Int
 
-  /// Creates the schedule after a finished pass.
-  ///
-  /// - Parameters:
-  ///   - began: the start of the pass.
-  ///   - ended: the end of the pass.
-  ///   - logged: the number of log entries that the process had written when the pass began.
+  /// Creates the schedule after a finished pass. `logged` is the count at the start of the pass.
   init(began: ContinuousClock.Instant, ended: ContinuousClock.Instant, logged: Int) {
     self.ended = ended
     took = ended - began
     self.logged = logged
   }
 
-  /// Whether the next pass is due.
-  ///
-  /// - Parameters:
-  ///   - now: the present monotonic time.
-  ///   - logged: the number of log entries that the process has written so far.
   func isDue(at now: ContinuousClock.Instant, logged: Int) -> Bool {
     let elapsed = now - ended
     if elapsed >= Self.longest { return true }

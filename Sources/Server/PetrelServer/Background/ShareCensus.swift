@@ -16,7 +16,6 @@ final class ShareCensus: Sendable {
   private let store: ShareAdministrationService
   private let latest = Mutex<ShareCounts?>(nil)
 
-  /// Creates a census without counts.
   init(store: ShareAdministrationService) {
     self.store = store
   }

@@ -4,11 +4,6 @@ import OutboundHTTP
 import PushChannels
 
 extension MetricsPage {
-  /// Adds the counts and times of deliveries.
-  ///
-  /// - Parameters:
-  ///   - delivery: the counts since the start, and the present state of the delivery worker.
-  ///   - times: the histograms of the steps of a push.
   mutating func add(_ delivery: DeliveryWorker.Metrics, _ times: DeliveryTimes) {
     counter(
       "petrel_deliveries_total", "Pushes to single devices, by outcome.",

@@ -4,7 +4,6 @@ import Foundation
 import Measuring
 
 extension MetricsPage {
-  /// Adds the cluster membership of this server, for a store that several servers share.
   mutating func add(_ membership: ServerMembership.Metrics) {
     gauge(
       "petrel_servers", "Registered servers of the store, as this server sees them.",
@@ -54,9 +53,7 @@ extension ServerMembership.Configuration {
   /// Creates the configuration with a description of this server for lists of servers. The
   /// description contains the URL, the process ID, the host name and the version.
   ///
-  /// - Parameters:
-  ///   - url: returns the server's URL; it is called when the server registers.
-  ///   - executor: the executor of the membership's tasks; nil for Swift's default one.
+  /// - Parameter url: returns the server's URL. It is called when the server registers.
   init(url: @escaping @Sendable () -> String, executor: (any TaskExecutor)?) {
     self.init()
     description = {

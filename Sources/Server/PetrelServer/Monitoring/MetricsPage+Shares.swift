@@ -4,9 +4,6 @@ import Storage
 import StoreModel
 
 extension MetricsPage {
-  /// Adds the numbers of shares and participants, and the refusals of participants' requests.
-  ///
-  /// - Parameter counts: the latest counts; nil before the first count has ended.
   mutating func add(_ counts: ShareCounts?, refusing requests: RequestMetrics) {
     counter(
       "petrel_participant_refusals_total",

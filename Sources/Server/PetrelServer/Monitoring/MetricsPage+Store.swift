@@ -4,10 +4,7 @@ import Storage
 import StoreModel
 
 extension MetricsPage {
-  /// Adds the counts and times of the store's transactions, its queues and its caches.
-  ///
-  /// - Parameter sizes: the sizes of the store's files or tables; nil if the store cannot determine
-  ///   them.
+  /// The sizes are nil if the store cannot determine them.
   mutating func add(_ store: StoreMetrics, _ sizes: StoreFileSizes?) {
     counter("petrel_store_commits_total", "Transactions that were committed.", store.commits)
     counter("petrel_store_writes_total", "Writes in the committed transactions.", store.writes)
@@ -70,7 +67,6 @@ extension MetricsPage {
     }
   }
 
-  /// Adds the quotas of users, databases and containers, and the number of refused additions.
   mutating func add(_ quotas: StoreQuotas) {
     let (limits, refusals) = (quotas.limits, quotas.refusals)
     counter(
@@ -84,7 +80,6 @@ extension MetricsPage {
       })
   }
 
-  /// Adds the counts and times of the dispatcher, and the memory of its subscription indexes.
   mutating func add(_ dispatch: Dispatcher.Metrics) {
     counter(
       "petrel_changes_dispatched_total", "Changes that were matched with the subscriptions.",

@@ -10,16 +10,11 @@ import Measuring
 /// The server answers requests for these pages before it checks for damage of the store, so the
 /// pages work with a damaged store too.
 final class OperationPages: Sendable {
-  /// The rules of access.
   let access: Reloadable<OperatorAccess>
   /// Returns the metrics; nil while the server does not run.
   private let metrics: @Sendable () async -> MetricsPage?
   private let health: ServerHealth
 
-  /// Creates the pages.
-  ///
-  /// - Parameter metrics: collects the metrics for one request; returns nil while the server does
-  ///   not run.
   init(
     access: OperatorAccess, health: ServerHealth,
     metrics: @escaping @Sendable () async -> MetricsPage?
@@ -50,7 +45,6 @@ final class OperationPages: Sendable {
     ]
   }
 
-  /// Returns a page to a request that reads.
   private func page(
     _ request: HTTPRequest, _ answer: () async -> HTTPResponse
   ) async -> HTTPResponse {
@@ -85,7 +79,6 @@ final class OperationPages: Sendable {
       body: .data(Data((report.json(isDetailed: access.value.admits(request)).text + "\n").utf8)))
   }
 
-  /// Returns an answer of plain text.
   private static func text(
     _ status: Int, _ text: String, _ headers: [(String, String)] = []
   ) -> HTTPResponse {

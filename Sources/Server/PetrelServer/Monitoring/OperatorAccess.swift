@@ -9,14 +9,12 @@ struct OperatorAccess: Sendable {
   /// The loopback networks, which are always admitted.
   private static let loopback = ["127.0.0.0/8", "::1"].compactMap { IPNetwork($0) }
 
-  /// The admitted networks.
   private let networks: [IPNetwork]
   /// The hash of the admitted token; nil if there is none.
   private let tokenHash: [UInt8]?
   /// The header field in which a proxy writes the client's address; nil without a proxy.
   private let addressHeader: String?
 
-  /// Takes the rules from the section `metrics` of a configuration.
   init(_ configuration: ServerConfiguration) {
     networks = Self.loopback + configuration.metrics.networks
     tokenHash = configuration.metrics.token.map { SHA256.hash($0.utf8) }

@@ -10,11 +10,9 @@ struct ProcessFigures: Sendable {
   var residentBytes = 0
   /// The mapped memory in bytes.
   var virtualBytes = 0
-  /// The number of open files and sockets.
   var openFiles = 0
   /// The maximum number of open files and sockets (`RLIMIT_NOFILE`).
   var maximumFiles = 0
-  /// The number of threads.
   var threads = 0
   /// The time of the process's start in seconds since 1970-01-01 UTC.
   var startSeconds = 0.0

@@ -4,7 +4,6 @@ import Synchronization
 
 /// The histograms of the times from a request to its answer, by operation. A `Mutex` protects them.
 final class RequestTimes: Sendable {
-  /// The histograms by the operations' names in the metrics.
   private let times = Mutex<[String: Histogram]>([:])
 
   /// The histograms in alphabetical order of the operations.

@@ -64,7 +64,6 @@ extension Server {
       "Requests that were refused because too many of the same callers waited.", turns.refused)
   }
 
-  /// Adds the connections of the HTTP server and the readers of the web courier.
   private func addConnections(to page: inout MetricsPage) {
     let metrics = httpMetrics
     page.gauge("petrel_http_connections", "Connections that are open.", metrics.openConnections)
@@ -98,7 +97,6 @@ extension Server {
 }
 
 extension MetricsPage {
-  /// Adds how the server's background work goes.
   fileprivate mutating func add(_ jobs: [BackgroundJob]) {
     let statuses = jobs.map { (labels: [("job", $0.name)], status: $0.status) }
     counter(

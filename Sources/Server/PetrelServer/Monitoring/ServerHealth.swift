@@ -18,16 +18,9 @@ final class ServerHealth: Sendable {
   private let longestTransaction: Double
   /// Returns the fault that prevents the dispatcher from dispatching; nil if there is none.
   private let dispatchFault: @Sendable () -> String?
-  /// Whether the server is about to stop.
   private let draining = Atomic(false)
 
-  /// Creates the checks.
-  ///
-  /// - Parameters:
-  ///   - probe: the check whether the store can write.
-  ///   - reach: the check whether the store can be reached.
-  ///   - longestTransaction: the time in seconds after which a transaction counts as stuck.
-  ///   - dispatchFault: returns the fault of the dispatcher; nil if there is none.
+  /// Creates the checks: `probe` whether the store can write, `reach` whether it can be reached.
   init(
     store: Store, probe: StoreProbe, reach: StoreProbe, longestTransaction: Double = 60,
     dispatchFault: @escaping @Sendable () -> String?
@@ -39,7 +32,6 @@ final class ServerHealth: Sendable {
     self.dispatchFault = dispatchFault
   }
 
-  /// The checks of the store.
   var jobs: [BackgroundJob] { [reach.job, probe.job] }
 
   /// Makes ``ready()`` report that the server is about to stop. The server still accepts requests.

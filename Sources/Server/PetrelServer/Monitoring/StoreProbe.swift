@@ -10,7 +10,6 @@ final class StoreProbe: Sendable {
   private struct State {
     /// The time of the last success; nil before the first.
     var succeeded: ContinuousClock.Instant?
-    /// Whether a check is in progress.
     var isUnderWay = false
     /// The callers that wait for the check, by their numbers.
     var waiters: [Int: CheckedContinuation<String?, Never>] = [:]

@@ -34,28 +34,22 @@ public final class CloudService: Sendable {
   private let log: ServerLog
   private let executor: (any TaskExecutor)?
   private let client: Reloadable<ClientAPI>
-  /// Creates a client API for a configuration.
   private let makeClient: @Sendable (ServerConfiguration, WebPushKey?) -> ClientAPI
   /// The paths that the service answers.
   let routes: Routes
   /// The settings of the containers, which the dispatcher and the admin API share.
   private let containers: ContainerSettings
-  /// The journal that counts and logs failed requests.
   private let journal: FailureJournal
   /// The queue of each caller's requests.
   private let turns: RequestTurns
   private let courier: WebCourier
-  /// The admin API and the console.
   let admin: AdminService
-  /// The membership of this server in the cluster of servers that share the store; nil if the
-  /// server has the store alone.
+  /// Nil if the server has the store alone.
   private let membership: ServerMembership?
   private let dispatcher: Dispatcher
-  /// The worker that sends pushes.
   private let worker: DeliveryWorker
   private let retention: Retention
   private let census: ShareCensus
-  /// All that the service does by itself.
   let work: BackgroundWork
 
   /// Creates a service on an open store. The caller closes the store after the service has stopped.
@@ -191,13 +185,9 @@ public final class CloudService: Sendable {
   public var membershipMetrics: ServerMembership.Metrics? { membership?.metrics }
   /// The counts of failed requests since the start.
   public var requestMetrics: RequestMetrics { journal.metrics }
-  /// The metrics of the queues in which callers' requests wait.
   var turnMetrics: RequestTurns.Metrics { turns.metrics }
-  /// The histograms of the steps of a push.
   var deliveryTimes: DeliveryTimes { worker.times }
-  /// The operations of the web services protocol.
   var operations: OperationTable { client.value.operations }
-  /// The number of web courier requests that wait to be processed.
   var courierRequestsWaiting: Int { courier.waitingRequestCount }
   /// The number of web courier readers that wait for a notification, and the number of event
   /// streams among them.

@@ -17,7 +17,6 @@ struct NotificationReceivers: Sendable {
   let membership: ServerMembership?
   let log: ServerLog
 
-  /// Hands over the result of a dispatch transaction.
   func take(_ result: DispatchResult) {
     worker.enqueue(result.deliveries, waiting: result.waiting)
     pushes.add(result.logged)
@@ -33,7 +32,6 @@ struct NotificationReceivers: Sendable {
     courier.wakeAll()
   }
 
-  /// The reactions of this server to announcements of others.
   var handlers: ServerMembership.Handlers {
     ServerMembership.Handlers(
       onServersGone: { worker.takeOver() },

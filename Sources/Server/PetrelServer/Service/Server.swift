@@ -32,11 +32,8 @@ public final class Server: Sendable {
   let configuration: ServerConfiguration
   let store: Store
   private let http: HTTPServer
-  /// The part of the server that answers requests.
   let service: CloudService
-  /// The push channels of the current configuration.
   let channels: OpenPushChannels
-  /// The pages for monitoring.
   let pages: OperationPages
   let requestTimes = RequestTimes()
   private let health: ServerHealth
@@ -59,7 +56,6 @@ public final class Server: Sendable {
 
   /// Creates a server on an open store. The caller closes the store after the server has stopped.
   ///
-  /// - Parameter clock: the source of the current time.
   /// - Throws: `ConfigurationError` if a key file is unusable.
   public init(
     configuration: ServerConfiguration, store: Store, log: ServerLog = .standardError(),

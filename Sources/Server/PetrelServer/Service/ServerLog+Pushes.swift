@@ -33,7 +33,6 @@ extension ServerLog {
     }
   }
 
-  /// Returns the fields that identify a notification in the log.
   private static func fields(
     of notification: SubscriptionNotification
   ) -> [(name: String, value: JSONValue)] {
@@ -51,14 +50,12 @@ extension ServerLog {
 }
 
 extension ServerLog {
-  /// Logs a report of the dispatcher, the delivery worker or the cluster membership.
   func add(_ level: Level, _ report: WorkReport) {
     add(level, report.message, report.fields.map { ($0.name, $0.value.json) })
   }
 }
 
 extension WorkReport.Value {
-  /// The value as JSON.
   fileprivate var json: JSONValue {
     switch self {
     case .text(let text): .string(text)
