@@ -7,7 +7,6 @@ package struct UsageError: Error, CustomStringConvertible {
   /// One line that names the mistake and the accepted values, without the program's name.
   package var description: String
 
-  /// Creates an error with this description.
   package init(_ description: String) {
     self.description = description
   }
@@ -31,7 +30,6 @@ package struct Arguments {
     /// The placeholder for the value in help texts, such as `TYPE`. It is `nil` for a flag, which
     /// has no value.
     package var valueName: String?
-    /// The sentence that help texts and the manual print beside the option.
     package var help: String
     /// The accepted values, for shell completion; empty if any value is possible. ``Arguments``
     /// does not check them.
@@ -60,14 +58,10 @@ package struct Arguments {
   package private(set) var positional: [String] = []
   /// The values by option name. The value of a flag is `true`.
   private var values: [String: String] = [:]
-  /// The names of all options and flags that the command accepts.
   private let known: Set<String>
 
   /// Parses the words after the command's name.
   ///
-  /// - Parameters:
-  ///   - words: The words as the user typed them.
-  ///   - options: The options and flags that the command accepts.
   /// - Throws: ``UsageError`` for an unknown option, an option without its value, or a flag with a
   ///   value. An unknown option's error names the nearest known option.
   package init(_ words: some Sequence<String>, options: [Option]) throws {
@@ -102,10 +96,6 @@ package struct Arguments {
     }
   }
 
-  /// Returns the only positional word.
-  ///
-  /// - Parameter what: The placeholder for the error message, such as `NAME`.
-  /// - Throws: ``UsageError`` if there is no positional word, more than one, or an empty one.
   package func word(_ what: String) throws -> String {
     guard positional.count == 1, let word = positional.first, !word.isEmpty else {
       throw UsageError("needs one \(what)")
@@ -117,10 +107,8 @@ package struct Arguments {
   /// given.
   package func string(_ name: String) -> String? { values[name] }
 
-  /// Returns whether the command accepts an option or flag with this name.
   package func accepts(_ name: String) -> Bool { known.contains(name) }
 
-  /// Returns whether a flag, or an option with a value, was given.
   package func flag(_ name: String) -> Bool { values[name] != nil }
 
   /// Returns the whole number of an option; `nil` if the option was not given.

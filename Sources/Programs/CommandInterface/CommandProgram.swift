@@ -15,7 +15,6 @@ package struct CommandProgram {
     /// The commands in the order of the overview.
     package var commands: [any Command]
 
-    /// Creates a section.
     package init(_ title: String?, _ commands: [any Command]) {
       self.title = title
       self.commands = commands
@@ -32,7 +31,6 @@ package struct CommandProgram {
   /// The commands in groups, in the order of the overview.
   package let sections: [Section]
 
-  /// Creates a program; nothing runs yet.
   package init(
     _ name: String, _ summary: String,
     advice: @escaping @Sendable (TextStyle) -> String = { _ in "" },
@@ -44,7 +42,6 @@ package struct CommandProgram {
     self.sections = sections
   }
 
-  /// All commands of all sections.
   package var commands: [any Command] { sections.flatMap(\.commands) }
 
   /// Sets the process's file mode mask and the limits of the memory allocator. Call it before any
@@ -70,7 +67,6 @@ package struct CommandProgram {
   /// could not be written, the status is not ``ExitStatus/done``.
   ///
   /// - Parameter words: The arguments of the process without the program's name.
-  /// - Returns: The exit status, one of ``ExitStatus``.
   package func run(_ words: [String]) async -> Int32 {
     let status = await perform(words)
     guard status == ExitStatus.done, let reason = Output.lossReason else { return status }
@@ -78,7 +74,6 @@ package struct CommandProgram {
     return ExitStatus.failed
   }
 
-  /// Does the work of ``run(_:)``, except for the check of the output.
   private func perform(_ words: [String]) async -> Int32 {
     guard let first = words.first else {
       Output.writeError(help.overview(.errors))
@@ -110,10 +105,8 @@ package struct CommandProgram {
     }
   }
 
-  /// The help texts of this program.
   private var help: Help { Help(program: self) }
 
-  /// Returns the command whose name the words begin with; `nil` if there is none.
   private func command(named words: [String]) -> (any Command)? {
     commands.first { words.starts(with: $0.name.split(separator: " ").map(String.init)) }
   }

@@ -4,7 +4,6 @@ import Spelling
 struct Help {
   let program: CommandProgram
 
-  /// Returns the list of all commands, for `help` without a command.
   func overview(_ style: TextStyle) -> String {
     let sections = program.sections.map { section in
       (section.title.map { style.strong($0) + "\n" } ?? "")
@@ -22,8 +21,7 @@ struct Help {
       """
   }
 
-  /// Returns the list of the commands whose first word is `word`; `nil` if no command has a second
-  /// word after it.
+  /// `nil` if no command has a second word after `word`.
   func text(ofGroup word: String) -> String? {
     let group = program.commands.filter { $0.name.hasPrefix(word + " ") }
     guard !group.isEmpty else { return nil }
@@ -39,12 +37,10 @@ struct Help {
     return text
   }
 
-  /// Returns the usage line of a command.
   func usage(of command: any Command) -> String {
     "\(program.name) \(command.name)" + words(of: command)
   }
 
-  /// Returns the help of one command: usage, summary, options, example and exit statuses.
   func text(of command: any Command, _ style: TextStyle) -> String {
     var text = style.strong("\(program.name) \(command.name)") + words(of: command)
     text += "\n\n\(command.summary)\n"
@@ -87,7 +83,6 @@ struct Help {
   /// The page width, in characters.
   private static let pageWidth = 100
 
-  /// Returns the text in lines of at most `width` characters, broken at spaces.
   private static func lines(of text: String, width: Int) -> [String] {
     var lines = [""]
     for word in text.split(separator: " ") {

@@ -3,17 +3,14 @@
 /// `petrel manual` prints the manual of `petrel`; its Markdown version is
 /// `docs/reference/commands.md`.
 package struct Manual {
-  /// The program that the manual describes.
   package let program: CommandProgram
 
-  /// Creates the manual of a program.
   package init(program: CommandProgram) {
     self.program = program
   }
 
   // MARK: Markdown
 
-  /// The manual in Markdown, with one heading for each command.
   package var markdown: String {
     var text = """
       # The commands of `\(program.name)`
@@ -28,7 +25,6 @@ package struct Manual {
     return text
   }
 
-  /// Returns the part of one command: heading, summary, usage, options, example and exit statuses.
   private static func markdown(
     of command: any Command, in program: CommandProgram
   ) -> String {
@@ -87,7 +83,6 @@ package struct Manual {
     return text
   }
 
-  /// Returns the subsection of one command in man(7).
   private static func man(of command: any Command, in program: CommandProgram) -> String {
     var text = ".SS \(escaped(Help(program: program).usage(of: command)))\n"
     text += escaped(command.summary) + "\n"

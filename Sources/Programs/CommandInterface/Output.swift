@@ -16,12 +16,10 @@ package enum Output {
     failure.withLock { $0 }.map { String(cString: strerror($0)) }
   }
 
-  /// Prints a line on standard output.
   package static func line(_ text: String) {
     write(text + "\n")
   }
 
-  /// Prints the text on standard output without a line end.
   package static func write(_ text: String) {
     guard let number = append(text, to: STDOUT_FILENO) else { return }
     failure.withLock { $0 = $0 ?? number }
@@ -41,7 +39,6 @@ package enum Output {
   /// The file name of the running program, as in `petrel: …`.
   private static let programName = ProcessInfo.processInfo.processName
 
-  /// Prints the text on standard error without a line end.
   package static func writeError(_ text: String) {
     _ = append(text, to: STDERR_FILENO)
   }

@@ -6,12 +6,10 @@ import Synchronization
 ///
 /// Any thread may call the methods.
 package final class ProgressLine: Sendable {
-  /// Whether standard error is a terminal.
   private let isShown = isatty(STDERR_FILENO) == 1
   /// The time of the last update; one second before the creation if there was none.
   private let last = Mutex(ContinuousClock.now - .seconds(1))
 
-  /// Creates a line; nothing is shown before ``show(_:)``.
   package init() {}
 
   /// Replaces the line with this text, at most ten times a second. A text that comes sooner is
