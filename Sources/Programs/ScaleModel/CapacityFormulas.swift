@@ -44,7 +44,6 @@ public struct CapacityFormulas: Sendable {
     return scenario.publicShare * scenario.publicFirings + 1 - scenario.publicShare
   }
 
-  /// Changes to dispatch for each save.
   private var changes: Double { scenario.isDispatched ? 1 : 0 }
 
   /// The work of the transactions for a save: one with the save, and one with its change.
@@ -54,7 +53,6 @@ public struct CapacityFormulas: Sendable {
       * costs.work(saves: 0, changes: 1, firings: firings, pushes: firings * scenario.pushes)
   }
 
-  /// All work for a save.
   private var work: Cost {
     var work =
       written + changes * foreignShare * costs.catchUp
@@ -71,7 +69,6 @@ public struct CapacityFormulas: Sendable {
     return others
   }
 
-  /// Bytes of the log for a save.
   var logBytes: Double { work.logBytes }
 
   /// Returns the seconds of a transaction with these saves that locks first, for which it has its
@@ -135,7 +132,6 @@ public struct CapacityPlan: Sendable {
   ///
   /// - Parameters:
   ///   - scenario: The load. The scenario's own numbers of servers and shards are ignored.
-  ///   - costs: The costs of each operation.
   ///   - recordsPerUser: The records that the store keeps for each user.
   ///   - utilization: The highest permitted utilization (above 0, at most 1).
   public init(

@@ -101,13 +101,8 @@ extension ScaleScenario {
   /// Creates the scenario of a measured case: one machine with all servers, PostgreSQL and the load
   /// generator.
   ///
-  /// - Parameters:
-  ///   - measured: The measurement, with the numbers of servers and connections and the rate.
-  ///   - databases: The number of private databases.
-  ///   - publicShare: The fraction of the saves that go into the public database (0–1). For a
-  ///     measurement without subscriptions, the scenario uses 0.
-  ///   - cores: The processor cores of the machine.
-  ///   - writers: The writer threads of each server.
+  /// - Parameter publicShare: The fraction of the saves that go into the public database (0–1). For
+  ///   a measurement without subscriptions, the scenario uses 0.
   public init(
     of measured: MeasuredCase, databases: Int, publicShare: Double, cores: Int, writers: Int
   ) {

@@ -78,12 +78,6 @@ public struct ScaleCosts: Sendable, Hashable {
   public init() {}
 
   /// Returns the work of a writer's transaction.
-  ///
-  /// - Parameters:
-  ///   - saves: The saves.
-  ///   - changes: The dispatched changes.
-  ///   - firings: The notifications of these changes.
-  ///   - pushes: The pushes of these notifications.
   func work(saves: Double, changes: Double, firings: Double, pushes: Double) -> Cost {
     var work =
       transaction + saves * save + changes * change + max(0, firings - changes) * notification

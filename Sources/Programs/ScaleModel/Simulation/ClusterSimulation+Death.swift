@@ -42,7 +42,6 @@ extension ClusterSimulation {
     result.recovery?.deepest = orphanedChanges
   }
 
-  /// Ends a transaction of the dead server that was not committed.
   mutating func forget(_ number: Int) {
     for job in transactions[number].jobs { repeatElsewhere(job) }
     transactions[number].jobs = []
@@ -53,7 +52,6 @@ extension ClusterSimulation {
     if let save = job.save { repeatElsewhere(save) }
   }
 
-  /// Sends a save again to another server, chosen at random.
   mutating func repeatElsewhere(_ save: Int) {
     result.recovery?.repeatedSaves += 1
     saves[save].server = anotherServer(than: saves[save].server)

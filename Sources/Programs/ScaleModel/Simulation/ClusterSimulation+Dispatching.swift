@@ -72,7 +72,6 @@ extension ClusterSimulation {
     serve(database)
   }
 
-  /// Starts a batch with the changes that wait.
   mutating func match(_ database: Int, on server: Int) {
     guard let lane = lanes[database], lane.holder == server, !servers[server].isDead else { return }
     lane.firings = 0

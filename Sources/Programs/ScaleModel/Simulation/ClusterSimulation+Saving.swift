@@ -48,13 +48,11 @@ extension ClusterSimulation {
     return servers[first].isDead ? anotherServer(than: first) : first
   }
 
-  /// Returns a random server other than this one.
   mutating func anotherServer(than server: Int) -> Int {
     let next = random.below(servers.count - 1)
     return next < server ? next : next + 1
   }
 
-  /// Adds the parsing and checking of a save to the server's processors.
   mutating func receive(_ save: Int) {
     let seconds =
       costs.preparedShare * costs.save.server + (scenario.readsCaller ? costs.caller.server : 0)
@@ -70,9 +68,8 @@ extension ClusterSimulation {
 
   // MARK: Writers
 
-  /// Queues a save for a writer of its server. The server refuses the save if
-  /// ``ScaleScenario/waitingWrites`` jobs wait already. If the server is dead, the client sends the
-  /// save to another one.
+  /// Queues a save for a writer of its server, unless ``ScaleScenario/waitingWrites`` jobs wait
+  /// already. If the server is dead, the client sends the save to another one.
   mutating func enqueue(_ save: Int) {
     let server = saves[save].server
     if servers[server].isDead { return repeatElsewhere(save) }
@@ -95,7 +92,6 @@ extension ClusterSimulation {
     }
   }
 
-  /// Starts transactions with waiting jobs, as long as the server has free writers.
   mutating func startWriters(of server: Int) {
     while !servers[server].isDead, servers[server].waiting > 0,
       let writer = servers[server].freeWriters.last, !leavesFewJobs(of: server)
@@ -160,7 +156,6 @@ extension ClusterSimulation {
 
   // MARK: Answers
 
-  /// Records a save whose client has the answer.
   mutating func answer(_ save: Int) {
     if isMeasuring {
       result.saved += 1

@@ -1,5 +1,4 @@
 extension ClusterSimulation {
-  /// Starts a transaction: its first message leaves for PostgreSQL.
   mutating func begin(_ transaction: SimulatedTransaction) {
     let number = freeTransactions.popLast() ?? transactions.count
     if number == transactions.count {
@@ -10,7 +9,6 @@ extension ClusterSimulation {
     send(number, as: .beginning)
   }
 
-  /// Returns the work of a transaction with these jobs.
   func work(of jobs: [Job]) -> Cost {
     var (saved, changes, firings) = (0.0, 0.0, 0.0)
     for job in jobs {
@@ -65,7 +63,6 @@ extension ClusterSimulation {
     }
   }
 
-  /// Reads the numbers of the databases, and what the jobs need.
   private mutating func read(_ number: Int) {
     transactions[number].numbers = currentNumbers(number)
     workInDatabase(number, as: .reading, share: costs.readShare)
@@ -133,7 +130,6 @@ extension ClusterSimulation {
 
   // MARK: The log
 
-  /// Starts a flush for all commits that wait at the shard.
   private mutating func beginFlush(of shard: Int) {
     let commits = shards[shard].waiting
     shards[shard] = SimulatedShard(flushing: commits)

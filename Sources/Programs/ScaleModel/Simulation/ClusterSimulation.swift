@@ -40,19 +40,15 @@ public struct ClusterSimulation {
     case callerRead(save: Int)
     /// A few jobs have waited long enough for a writer at work.
     case writersLook(server: Int)
-    /// A message of a transaction has arrived.
     case transaction(Int)
-    /// A flush of a shard's log is complete.
     case flushEnds(shard: Int)
     /// The holder of a database's lease receives a wake-up.
     case wake(database: Int)
-    /// The last server dies.
     case death
     /// PostgreSQL ends the transactions of the dead server, and with them their locks.
     case locksEnd
     /// Another server takes the lease of a dead holder over.
     case takeOver(database: Int)
-    /// The numbers of waiting changes are recorded.
     case moment
   }
 
@@ -84,7 +80,6 @@ public struct ClusterSimulation {
     /// The time when the save began to wait for a writer. The dispatch delay counts from this time.
     var taken = 0.0
     var database: Int
-    /// The server that has the save now.
     var server: Int
     var line: Int
   }
@@ -105,7 +100,6 @@ public struct ClusterSimulation {
   var events = EventQueue<Event>()
   var random: SeededRandom
   var result = ScaleResult()
-  /// Whether the warm-up is over.
   var isMeasuring = false
   /// The servers' processors, followed by the shards'. On one machine there is only one station.
   private var stations: [ProcessorStation<Work>]
@@ -121,7 +115,6 @@ public struct ClusterSimulation {
   var rows: [Int: SimulatedRow] = [:]
   /// The databases that have had changes, by number.
   var lanes: [Int: SimulatedLane] = [:]
-  /// Changes that are saved and not dispatched yet.
   var waitingChanges = 0
   /// The part of ``waitingChanges`` in databases whose holder is dead.
   var orphanedChanges = 0
@@ -195,7 +188,6 @@ public struct ClusterSimulation {
     if hotRowSince != nil { hotRowSince = now }
   }
 
-  /// Computes the figures of the result that are known only at the end.
   private mutating func finish() {
     result.seconds = scenario.seconds
     let used = stations.indices.map { stations[$0].utilization(at: now) }
@@ -244,9 +236,7 @@ public struct ClusterSimulation {
 
   func shard(of database: Int) -> Int { database % scenario.shards }
 
-  /// Returns the place of a server's processors in the list of stations.
   func station(ofServer server: Int) -> Int { scenario.isOneMachine ? 0 : server }
-  /// Returns the place of a shard's processors in the list of stations.
   func station(ofShard shard: Int) -> Int {
     scenario.isOneMachine ? 0 : scenario.servers + shard
   }
@@ -258,12 +248,10 @@ public struct ClusterSimulation {
     follow(slice, on: station)
   }
 
-  /// Schedules the event that ends a slice which has just begun at a station.
   private mutating func follow(_ slice: ProcessorStation<Work>.Slice, on station: Int) {
     events.add(.sliceEnds(station: station, slice: slice.number), at: now + slice.seconds)
   }
 
-  /// Starts the next step after a station has finished a piece of work.
   private mutating func finish(_ work: Work) {
     switch work {
     case .load(let save): receive(save)

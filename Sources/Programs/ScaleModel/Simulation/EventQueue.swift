@@ -1,8 +1,7 @@
 /// A priority queue of events by time, as a binary heap. Events of the same time are removed in the
 /// order in which they were added, so each run of a simulation is the same.
 struct EventQueue<Event> {
-  /// An event with its time and its serial number. The serial number orders events of the same
-  /// time.
+  /// The serial number orders events of the same time.
   private struct Entry {
     var time: Double
     var number: UInt64
@@ -16,7 +15,6 @@ struct EventQueue<Event> {
   private var entries: [Entry] = []
   private var number: UInt64 = 0
 
-  /// Creates an empty queue.
   init() {}
 
   /// Adds an event.

@@ -13,7 +13,6 @@ struct FirstInFirstOut<Element> {
 
   mutating func append(_ element: Element) { elements.append(element) }
 
-  /// Removes and returns the first element; `nil` if the queue is empty.
   mutating func removeFirst() -> Element? {
     guard head < elements.count else { return nil }
     defer {
@@ -30,7 +29,6 @@ struct FirstInFirstOut<Element> {
   /// order.
   ///
   /// - Parameters:
-  ///   - most: The most elements to remove.
   ///   - looks: The most elements to examine, from the front.
   ///   - isWanted: Returns whether to remove an element. It is called in order, until `most`
   ///     elements are found.

@@ -21,15 +21,12 @@ struct ProcessorStation<Job> {
 
   private let slice: Double
   private var waiting = FirstInFirstOut<Work>()
-  /// The jobs that have a core, by core.
   private var running: [Work?]
-  /// The idle cores.
   private var free: [Int]
   /// Seconds that cores were busy, summed over all cores.
   private var busySeconds = 0.0
   /// The time up to which ``busySeconds`` counts.
   private var lastChange = 0.0
-  /// The time when measuring began.
   private var since = 0.0
 
   /// Creates an idle station.
@@ -52,7 +49,6 @@ struct ProcessorStation<Job> {
     return busySeconds / ((now - since) * Double(running.count))
   }
 
-  /// Adds the time since the last change to the busy time.
   private mutating func note(_ now: Double) {
     busySeconds += Double(running.count - free.count) * (now - lastChange)
     lastChange = now
@@ -83,8 +79,7 @@ struct ProcessorStation<Job> {
     return (nil, begin())
   }
 
-  /// Starts the first waiting job on an idle core and returns its slice; `nil` if there is no idle
-  /// core or no waiting job.
+  /// `nil` if there is no idle core or no waiting job.
   private mutating func begin() -> Slice? {
     guard let core = free.last, var work = waiting.removeFirst() else { return nil }
     free.removeLast()

@@ -14,7 +14,6 @@ struct SimulatedServer {
   var waitingSince = 0.0
   /// Whether an event will look for jobs that were left to a writer at work.
   var hasWatch = false
-  /// The numbers of the writers that are not in a transaction.
   var freeWriters: [Int]
   /// For each writer, the next transactions that lock first.
   var cautious: [Int]
@@ -57,7 +56,6 @@ struct SimulatedTransaction {
   }
 
   var server: Int
-  /// The number of the writer.
   var writer: Int
   var jobs: [ClusterSimulation.Job]
   /// The databases whose rows the transaction locks, in ascending order.
@@ -77,7 +75,6 @@ struct SimulatedTransaction {
 /// The row of a database.
 struct SimulatedRow {
   var isLocked = false
-  /// The numbers of the transactions that wait for the lock.
   var waiting = FirstInFirstOut<Int>()
   /// The commits to the database.
   var number = 0
@@ -95,9 +92,7 @@ final class SimulatedLane {
 
   /// The server with the lease. It may be dead.
   var holder: Int
-  /// The changes that wait for dispatch.
   var changes = FirstInFirstOut<Change>()
-  /// The changes of the current batch.
   var underWay: [Change] = []
   /// Notifications of the current batch.
   var firings = 0
