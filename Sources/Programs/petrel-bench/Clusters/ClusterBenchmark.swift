@@ -11,7 +11,6 @@ import ServerHosting
 ///
 /// The module `ScaleModel`, which simulates large clusters, computes its costs from these figures.
 struct ClusterBenchmark {
-  /// The numbers of servers to measure, one after the other.
   var servers: [Int]
   /// The number of private databases with subscriptions. There are as many private databases
   /// without subscriptions.
@@ -21,16 +20,13 @@ struct ClusterBenchmark {
   /// The number of connections to each server at full load: when each connection sends its next
   /// save as soon as it has the answer.
   var connections: Int
-  /// The length of each measurement in seconds.
   var seconds: Double
   /// The saves a second of the evenly paced load, over all servers; `nil` for 30 % of the rate at
   /// full load.
   var rate: Double?
-  /// The address of PostgreSQL.
   var address: String
   /// The PostgreSQL server that the benchmark started; `nil` if the user named another one.
   var own: HostedPostgreSQL?
-  /// The folder of the servers' data.
   var directory: String
   var report: BenchmarkReport
 
@@ -67,8 +63,6 @@ struct ClusterBenchmark {
     var saves: Double { Double(max(1, result.answered)) }
   }
 
-  /// Measures each number of servers, and reports the results.
-  ///
   /// With the first number of servers, the benchmark also measures without subscriptions.
   func run() async throws {
     let setup = try await ClusterSetup.prepare(
@@ -110,8 +104,7 @@ struct ClusterBenchmark {
     }
   }
 
-  /// Starts servers on the same store. If one of them does not start, the method stops the others
-  /// and throws.
+  /// If one of them does not start, the method stops the others and throws.
   private func startServers(_ count: Int) throws -> [ServerProcess] {
     var running: [ServerProcess] = []
     do {
@@ -127,7 +120,6 @@ struct ClusterBenchmark {
 
   // MARK: Loading
 
-  /// Runs one load, and counts the work for it.
   private func measure(
     _ load: Load, on servers: [ServerProcess], reader: ClusterReader?, _ setup: ClusterSetup,
     _ probe: PostgreSQLProbe
@@ -177,7 +169,6 @@ struct ClusterBenchmark {
   /// - Parameters:
   ///   - generators: The loads of each server. For full load, a server has one load. For the evenly
   ///     paced load, it has one for each connection.
-  ///   - seconds: The length of the load in seconds.
   ///   - rate: Saves a second over all servers; `nil` for full load.
   @discardableResult
   private func drive(
@@ -207,7 +198,6 @@ struct ClusterBenchmark {
   /// Waits until `saves` notifications are in the log, or until none was added for `patience`
   /// seconds.
   ///
-  /// - Parameter before: The servers' figures before the load.
   /// - Returns: The number of notifications that were logged since `before`.
   private func drained(
     _ servers: [ServerProcess], from before: ServerFigures, saves: Double, patience: Double
@@ -225,7 +215,6 @@ struct ClusterBenchmark {
 
   // MARK: Reporting
 
-  /// Reports the conditions of the measurements.
   private func printConditions(_ probe: PostgreSQLProbe) {
     report.set([
       "databases": .figure(databases), "publicPercent": .figure(publicShare),
@@ -241,7 +230,6 @@ struct ClusterBenchmark {
         + "\(publicShare) % of the saves; of the subscribed each record fires one subscription")
   }
 
-  /// Reports one measurement: all figures for the JSON object, and a line of the table.
   private func show(_ load: Load, _ outcome: Outcome, servers: Int) {
     let times = Percentiles(outcome.result.times)
     let counts = outcome.counts

@@ -7,7 +7,6 @@ import ServerHosting
 struct ClusterCounts {
   /// The executions of the statements with one verb on one table.
   struct Work {
-    /// The number of executions.
     var calls = 0.0
     /// The number of rows that these executions returned or changed.
     var rows = 0.0
@@ -16,27 +15,20 @@ struct ClusterCounts {
   /// The executions by verb and table, such as `INSERT records`. Empty without the extension
   /// `pg_stat_statements`. The next four values are then NaN.
   var works: [String: Work] = [:]
-  /// The number of all statements on the store's connections.
   var statements = Double.nan
-  /// The number of `COMMIT` statements.
   var commits = Double.nan
-  /// The number of `ROLLBACK` statements.
   var rollbacks = Double.nan
   /// The seconds in which PostgreSQL executed statements, commits included.
   var executionSeconds = Double.nan
   /// The position of the end of the write-ahead log, in bytes.
   var logBytes = 0.0
-  /// The number of full-page images that PostgreSQL wrote into the log.
   var fullPageImages = 0.0
   /// The number of times that PostgreSQL synced the log to the disk.
   var flushes = 0.0
   /// The seconds of these syncs.
   var flushSeconds = 0.0
-  /// The number of deadlocks in this database.
   var deadlocks = 0.0
-  /// The metrics of the Petrel servers, summed over the servers.
   var figures = ServerFigures()
-  /// The processor seconds of the Petrel servers.
   var serverProcessor = 0.0
   /// The processor seconds of each PostgreSQL process, by process identifier. Empty if PostgreSQL
   /// is on another machine.
@@ -46,10 +38,8 @@ struct ClusterCounts {
 
   /// Reads all counters.
   ///
-  /// - Parameters:
-  ///   - probe: A connection to PostgreSQL.
-  ///   - servers: The servers on this machine.
-  ///   - isLocal: Whether PostgreSQL is on this machine, so that its processor time can be read.
+  /// - Parameter isLocal: Whether PostgreSQL is on this machine, so that its processor time can be
+  ///   read.
   static func take(
     _ probe: PostgreSQLProbe, servers: [ServerProcess], isLocal: Bool
   ) throws -> ClusterCounts {
@@ -97,7 +87,6 @@ struct ClusterCounts {
     return counts
   }
 
-  /// Returns whether the extension `pg_stat_statements` is installed in the database.
   static func hasStatements(_ probe: PostgreSQLProbe) throws -> Bool {
     try !probe.rows("SELECT 1 FROM pg_extension WHERE extname = 'pg_stat_statements'").isEmpty
   }
@@ -116,7 +105,6 @@ struct ClusterCounts {
     GROUP BY 1, 2
     """
 
-  /// Returns the increase of each counter since `before`.
   func since(_ before: ClusterCounts) -> ClusterCounts {
     var result = self
     for (name, work) in before.works {

@@ -12,16 +12,12 @@ import ServerHosting
 struct ClusterReader {
   private let streams: EventStreamReaders
   private let generators: [LoadGenerator]
-
-  /// The records a second, over all servers together.
   private static let rate = 20.0
-  /// The longest time in seconds to wait for the last notifications.
   private static let patience = 10.0
 
   /// Opens the stream at the first of the servers.
   ///
   /// - Parameters:
-  ///   - servers: The servers, at least two.
   ///   - path: The path at which the reader requests notifications, from ``register(token:over:)``.
   ///   - requests: Requests that each fire one notification.
   init(at servers: [ServerProcess], path: String, requests: [LoadRequest]) throws {
@@ -36,8 +32,6 @@ struct ClusterReader {
 
   /// Registers a reader at the web courier, and returns the path at which the reader requests
   /// notifications.
-  ///
-  /// - Parameter token: The web auth token of the reader's user.
   static func register(token: String, over connection: LoadConnection) throws -> String {
     let answer = try connection.post(
       EarthquakeRequests.path("tokens/create", token: token, device: "browser"),
@@ -64,9 +58,6 @@ struct ClusterReader {
     }
   }
 
-  /// Waits for `count` notifications, and returns their delays.
-  ///
-  /// - Throws: `UsageError` if fewer arrive within 10 s.
   func delays(of count: Int) async throws -> Percentiles {
     let deadline = monotonicSeconds() + Self.patience
     while streams.count < count, monotonicSeconds() < deadline {
@@ -79,6 +70,5 @@ struct ClusterReader {
     return Percentiles(delays)
   }
 
-  /// Ends the thread that reads the stream.
   func stop() { streams.stop() }
 }

@@ -15,19 +15,13 @@ struct ClusterSetup: Sendable {
   /// records of one.
   static let stations = 10
 
-  /// The web auth tokens of the subscribed users.
   var subscribed: [String]
-  /// The web auth tokens of the quiet users.
   var quiet: [String]
-  /// The web auth token of the user who reads notifications.
   var reader: String
 
   /// Creates the users and the record type in the store. Call the method before a server runs.
   ///
-  /// - Parameters:
-  ///   - address: The address of PostgreSQL.
-  ///   - directory: The folder of the servers' data.
-  ///   - databases: The number of subscribed users, and of quiet users.
+  /// - Parameter databases: The number of subscribed users, and of quiet users.
   static func prepare(store address: String, directory: String, databases: Int) async throws
     -> ClusterSetup
   {
@@ -96,12 +90,9 @@ struct ClusterSetup: Sendable {
     }
   }
 
-  /// Returns requests that each save one record.
+  /// Requests of quiet users never save into the public database.
   ///
-  /// - Parameters:
-  ///   - isSubscribed: Whether the requests are of subscribed users; otherwise of quiet users.
-  ///   - publicShare: The percentage of saves into the public database. Requests of quiet users
-  ///     never save into it.
+  /// - Parameter publicShare: The percentage of saves into the public database.
   func requests(subscribed isSubscribed: Bool, publicShare: Int) -> [LoadRequest] {
     let tokens = isSubscribed ? subscribed : quiet
     return (0..<max(1_000, tokens.count)).map { number in
@@ -114,12 +105,10 @@ struct ClusterSetup: Sendable {
     }
   }
 
-  /// Returns the path of an operation for a user.
   private func path(_ operation: String, scope: String, token: String) -> String {
     EarthquakeRequests.path(operation, scope: scope, token: token, device: "bench")
   }
 
-  /// Saves a user's ten subscriptions in a database.
   private func subscribe(
     _ token: String, scope: String, over connection: LoadConnection
   ) throws {

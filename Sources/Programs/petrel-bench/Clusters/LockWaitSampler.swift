@@ -6,7 +6,6 @@ import Synchronization
 final class LockWaitSampler: Sendable {
   /// The sums over all samples.
   struct Waits: Sendable {
-    /// The number of samples.
     var samples = 0
     /// The number of connections that waited for a lock, by the kind of lock.
     var locks: [String: Int] = [:]
@@ -47,7 +46,6 @@ final class LockWaitSampler: Sendable {
     }.start()
   }
 
-  /// Ends the thread and returns the sums.
   func stop() -> Waits {
     state.withLock { $0.isEnded = true }
     end.wait()
@@ -59,7 +57,6 @@ final class LockWaitSampler: Sendable {
     FROM pg_stat_activity WHERE application_name = 'petrel' AND state = 'active' GROUP BY 1, 2
     """
 
-  /// Adds a sample.
   private func note(_ rows: [[String?]]) {
     state.withLock { state in
       state.waits.samples += 1

@@ -16,7 +16,6 @@ import Storage
 /// with the most parts, and measures how long the other servers need until they dispatch these
 /// parts too.
 struct PartitionBenchmark {
-  /// The number of servers on one PostgreSQL.
   var servers: Int
   /// The numbers of parts to measure, one after the other.
   var parts: [Int]
@@ -28,11 +27,8 @@ struct PartitionBenchmark {
   var saves: Int
   /// The PostgreSQL server of the benchmark.
   var server: HostedPostgreSQL
-  /// The folder of the servers' data.
   var directory: String
   var report: BenchmarkReport
-
-  /// The longest time in seconds to wait for a condition.
   private static let patience = 120.0
   private static let notifications = "petrel_notifications_logged_total"
   private static let delays = "petrel_change_dispatch_delay_seconds"
@@ -50,13 +46,11 @@ struct PartitionBenchmark {
   private struct Outcome {
     /// The number of notifications that each server has logged.
     var logged: [Double] = []
-    /// The processor seconds of each server.
     var processor: [Double] = []
     /// The counters over all servers; the default value if they were not read.
     var whole = ClusterCounts()
   }
 
-  /// Measures each number of parts, and reports the results.
   func run() async throws {
     let token = try await prepare()
     let probe = try PostgreSQLProbe(address)
@@ -84,7 +78,6 @@ struct PartitionBenchmark {
     }
   }
 
-  /// Fills the store with a user and the subscriptions, and returns the user's web auth token.
   private func prepare() async throws -> String {
     let store = try await Store.open(
       at: location, configuration: StoreConfiguration(role: .tool))
@@ -109,9 +102,7 @@ struct PartitionBenchmark {
     }
   }
 
-  /// Measures one number of parts.
-  ///
-  /// - Returns: The size in bytes of the largest matching index among the servers.
+  /// Returns the size in bytes of the largest matching index among the servers.
   private func measure(
     _ count: Int, _ token: String, _ probe: PostgreSQLProbe
   ) async throws -> Double {
@@ -155,7 +146,6 @@ struct PartitionBenchmark {
     return bytes
   }
 
-  /// Divides the public database into a number of parts.
   private func divide(into count: Int) async throws {
     let store = try await Store.open(
       at: location, configuration: StoreConfiguration(role: .tool))
@@ -186,11 +176,7 @@ struct PartitionBenchmark {
   /// Saves records at the servers in turn. The method saves each record after all notifications of
   /// the record before are in the log, and returns after those of the last record are.
   ///
-  /// - Parameters:
-  ///   - count: The number of records.
-  ///   - name: The beginning of the record names.
-  ///   - token: The web auth token of the saving user.
-  ///   - probe: A connection to PostgreSQL; `nil` to count no work of PostgreSQL.
+  /// - Parameter probe: A connection to PostgreSQL; `nil` to count no work of PostgreSQL.
   private func save(
     _ count: Int, _ name: String, _ token: String, over running: [ServerProcess],
     _ probe: PostgreSQLProbe? = nil
@@ -253,9 +239,7 @@ struct PartitionBenchmark {
     try probe.numbers("SELECT max(through) FROM dispatches", count: 1)[0]
   }
 
-  /// Waits until a condition is true.
-  ///
-  /// - Throws: `UsageError` if the condition is false for two minutes. The error contains `what`.
+  /// Throws a `UsageError` with `what` if the condition is false for two minutes.
   private func until(_ what: String, _ condition: () throws -> Bool) async throws {
     let start = monotonicSeconds()
     while try !condition() {

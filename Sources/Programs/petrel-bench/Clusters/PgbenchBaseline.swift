@@ -12,7 +12,6 @@ import ServerHosting
 struct PgbenchBaseline {
   /// The measured rate.
   struct Result {
-    /// The saves a second.
     var savesPerSecond: Double
     /// The average number of saves in a transaction.
     var savesPerTransaction: Double
@@ -20,7 +19,6 @@ struct PgbenchBaseline {
     var rowsPerSave: Double
   }
 
-  /// The PostgreSQL server.
   let server: HostedPostgreSQL
   /// The number of pgbench's clients, each with one connection.
   let clients: Int
@@ -93,8 +91,6 @@ struct PgbenchBaseline {
   }
 
   /// Runs the script, and returns the transactions a second of all clients together.
-  ///
-  /// - Parameter transactions: The number of transactions of each client.
   private func rate(of program: String, _ script: String, transactions: Int) throws -> Double {
     let process = try ChildProcess(
       path: program,
@@ -111,7 +107,6 @@ struct PgbenchBaseline {
     return rate
   }
 
-  /// Returns the columns of a table of the store; empty if there is no such table.
   private func columns(of table: String, _ probe: PostgreSQLProbe) throws -> [Column] {
     try probe.rows(
       """

@@ -9,7 +9,6 @@ final class PostgreSQLProbe {
   /// Connects to a server.
   ///
   /// - Parameter address: A connection string or URI in libpq's format.
-  /// - Throws: `UsageError` if the connection fails.
   init(_ address: String) throws {
     guard let connection = PQconnectdb(address) else {
       throw UsageError("there is no memory for a connection")

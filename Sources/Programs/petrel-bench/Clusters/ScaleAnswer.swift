@@ -7,11 +7,8 @@ import ScaleModel
 /// several rates, the highest rates, and the effect of a server's crash. A *shard* is a machine
 /// with a part of the store's PostgreSQL.
 struct ScaleAnswer {
-  /// The load and the machines.
   var scenario: ScaleScenario
-  /// The time and bytes that each operation needs, as measured.
   let costs: ScaleCosts
-  /// The numbers of servers and shards, and the sizes of memory and disk.
   let plan: CapacityPlan
   let report: BenchmarkReport
 
@@ -29,7 +26,6 @@ struct ScaleAnswer {
   /// The simulated rates, as fractions of the requested rate.
   private static let parts = [0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75]
 
-  /// Runs all simulations, and reports the results.
   func run() -> Curves {
     printPlan()
     var curves = Curves()
@@ -39,7 +35,6 @@ struct ScaleAnswer {
     return curves
   }
 
-  /// Reports the load, the machines, and the sizes of memory, log and store.
   private func printPlan() {
     let gigabyte = 1e9
     report.line(
@@ -65,7 +60,6 @@ struct ScaleAnswer {
     ])
   }
 
-  /// Simulates each rate of ``parts``, and reports the results.
   private func printSweep(_ curves: inout Curves) {
     report.line(
       "  saves/s  answered  dispatched   save p50        p99  logged p50        p99  servers (formula)"
@@ -83,7 +77,6 @@ struct ScaleAnswer {
     }
   }
 
-  /// Reports one rate, with the utilizations of the simulation and of the formulas.
   private func show(_ rate: Double, _ result: ScaleResult, _ load: CapacityFormulas.Load) {
     func delay(_ delays: DelayHistogram, _ share: Double, _ width: Int) -> String {
       String(format: "%.1f ms", delays.quantile(share) * 1000).leftPadding(to: width)
@@ -121,7 +114,6 @@ struct ScaleAnswer {
       ])
   }
 
-  /// Reports the highest rate by the formulas, and the highest rate of saves into one database.
   private func printLimits() {
     let formulas = CapacityFormulas(scenario, costs)
     let most = formulas.greatestRate

@@ -6,7 +6,6 @@ import ScaleModel
 /// A comparison of the model in `ScaleModel` with measurements. It simulates each measured case,
 /// and compares the rates and times.
 struct ScaleCheck {
-  /// The measured cases.
   let counts: ScaleCounts
   /// The costs of operations, computed from some of the cases: the calibration cases.
   let costs: ScaleCosts
@@ -25,9 +24,7 @@ struct ScaleCheck {
   /// server dispatches.
   static let timeFactor = 2.5
 
-  /// Simulates each case, and reports the result.
-  ///
-  /// - Returns: Whether all cases except the calibration cases are within the tolerance.
+  /// Returns whether all cases except the calibration cases are within the tolerance.
   func run() -> Bool {
     report.line(
       "servers  load  subscr.  used for     saves/s  simulated   save p50  simulated  logged mean"

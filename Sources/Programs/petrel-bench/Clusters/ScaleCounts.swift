@@ -10,11 +10,8 @@ struct ScaleCounts {
   var databases = 100
   /// The fraction of the saves that go into the public database, 0 to 1.
   var publicShare = 0.1
-  /// The number of the machine's processor cores.
   var cores = 2
-  /// The number of writing threads of each server.
   var writers = 4
-  /// The measured cases.
   var cases: [MeasuredCase] = []
 
   /// Reads the figures from a file. The defaults above replace missing figures of the whole

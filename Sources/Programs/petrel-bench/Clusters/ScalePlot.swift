@@ -3,9 +3,7 @@ import ScaleModel
 
 /// The plot of `petrel-bench simulate`, as SVG. It has colours for light and for dark pages.
 struct ScalePlot {
-  /// The simulation results to draw.
   let curves: ScaleAnswer.Curves
-  /// The title above the panels.
   let title: String
 
   private static let width = 760.0
@@ -18,7 +16,6 @@ struct ScalePlot {
   /// A curve of a panel, with its name in the legend.
   private struct Line {
     var name: String
-    /// The CSS classes of the curve.
     var style: String
     var points: [(Double, Double)]
   }
@@ -26,22 +23,17 @@ struct ScalePlot {
   /// A diagram with its axes and curves.
   private struct Panel {
     var title: String
-    /// The label of the horizontal axis.
     var horizontal: String
-    /// The label of the vertical axis.
     var vertical: String
     var lines: [Line]
     /// Whether the vertical axis is logarithmic.
     var isLogarithmic = false
-    /// The range of the vertical axis.
     var range: ClosedRange<Double>
     /// A vertical line at the value `x` of the horizontal axis, with a text beside the line; `nil`
     /// for none.
     var mark: (x: Double, text: String)?
   }
 
-  /// Returns the SVG text of the plot.
-  ///
   /// - Parameter rate: The requested saves a second. The first two panels have a mark at this rate.
   func svg(rate: Double) -> String {
     let panels = self.panels(rate: rate)
@@ -73,8 +65,6 @@ struct ScalePlot {
     return text + "</svg>\n"
   }
 
-  /// Returns the panels: the delays, the utilizations, and the changes that wait after a server's
-  /// crash.
   private func panels(rate: Double) -> [Panel] {
     let points = curves.points
     func line(
@@ -135,8 +125,6 @@ struct ScalePlot {
     return [1, 2, 5, 10].map { $0 * power }.first { $0 >= value } ?? value
   }
 
-  /// Returns the SVG text of a panel.
-  ///
   /// - Parameter top: The vertical position of the panel's upper edge.
   private func draw(_ panel: Panel, at top: Double) -> String {
     let (left, right) = (Self.left, Self.width - Self.right)

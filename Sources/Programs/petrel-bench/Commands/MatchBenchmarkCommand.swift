@@ -47,11 +47,6 @@ struct MatchBenchmarkCommand: Command {
     return 0
   }
 
-  /// Measures one workload, and reports the results.
-  ///
-  /// - Parameters:
-  ///   - directory: The folder of the workload's files.
-  ///   - seconds: The seconds for which events are matched.
   private static func measure(
     _ directory: String, _ seconds: Double, _ scripts: MatchingScripts,
     _ report: BenchmarkReport

@@ -85,8 +85,7 @@ struct QueryBenchmarkCommand: Command {
     return 0
   }
 
-  /// Returns the columns of the output table for a page: two answer times and the median processor
-  /// time.
+  /// Two answer times and the median processor time.
   private static func row(_ page: QueryProbe.Page) -> String {
     page.answer.text(0.5).leftPadding(to: 11) + page.answer.text(0.99).leftPadding(to: 11)
       + page.processor.text(0.5).leftPadding(to: 11)
@@ -98,9 +97,7 @@ struct QueryBenchmarkCommand: Command {
 private struct QueryProbe {
   /// The times of a page that was requested several times.
   struct Page {
-    /// The seconds from each request to its answer.
     var answer: Percentiles
-    /// The server's processor seconds for each request.
     var processor: Percentiles
 
     init(_ times: [(answer: Double, processor: Double)]) {
@@ -108,7 +105,6 @@ private struct QueryProbe {
       processor = Percentiles(times.map(\.processor))
     }
 
-    /// Returns the figures of both times, with names that begin with `prefix`.
     func figures(_ prefix: String) -> [String: JSONValue] {
       answer.figures(prefix).merging(processor.figures(prefix + "Processor")) { $1 }
     }
@@ -126,20 +122,14 @@ private struct QueryProbe {
     var page: Int
 
     /// Returns whether the median time is above 10 ms, for the first page or for the deep page.
-    ///
-    /// - Parameter times: Returns the times of a page to compare.
     func isAbove(_ times: (Page) -> Percentiles) -> Bool {
       max(times(first).quantile(0.5), deep.map { times($0).quantile(0.5) } ?? 0) > 0.01
     }
   }
 
-  /// The connection to the server.
   let connection: LoadConnection
-  /// The path of `records/query`.
   let path: String
-  /// The process identifier of the server.
   let server: Int32
-  /// The most records of a page.
   let limit: Int
   /// The number of rounds before the measured one, at least 1.
   let warmUp: Int
@@ -150,7 +140,6 @@ private struct QueryProbe {
   /// measured.
   let depth: Int
 
-  /// Measures a query.
   func measure(_ query: QueryCase) throws -> Times {
     var marker = try page(query, variant: 0, marker: nil).marker
     let rounds = try (0..<warmUp + 1).map { _ in
@@ -169,10 +158,8 @@ private struct QueryProbe {
     return Times(cold: cold, first: first, deep: Page(deep), page: number)
   }
 
-  /// Requests a page.
-  ///
-  /// - Returns: The seconds until the answer, the server's processor seconds, and the continuation
-  ///   marker for the next page. The marker is `nil` after the last page.
+  /// Returns the seconds until the answer, the server's processor seconds, and the continuation
+  /// marker for the next page; `nil` after the last page.
   private func page(
     _ query: QueryCase, variant: Int, marker: String?
   ) throws -> (times: (answer: Double, processor: Double), marker: String?) {

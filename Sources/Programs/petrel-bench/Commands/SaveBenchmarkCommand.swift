@@ -86,7 +86,6 @@ struct SaveBenchmarkCommand: Command {
     }
   }
 
-  /// Creates the record types, and the zone for the records.
   private static func prepare(_ server: ServerProcess, token: String) async throws {
     func type(_ textIndexes: FieldIndexes) -> ContainerSchema.RecordType {
       .init(
@@ -113,7 +112,6 @@ struct SaveBenchmarkCommand: Command {
     )
   }
 
-  /// Returns a target that saves records of a type on the Petrel server.
   private static func target(
     _ name: String, _ server: ServerProcess, token: String, recordType: String
   ) -> PetrelSaves {

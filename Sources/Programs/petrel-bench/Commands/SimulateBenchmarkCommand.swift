@@ -79,8 +79,6 @@ struct SimulateBenchmarkCommand: Command {
   /// Returns the load that the options describe, the costs of its operations, and the plan with the
   /// numbers of machines.
   ///
-  /// - Parameter measured: The costs on the measured machine.
-  ///
   /// If an option sets a number of machines, it replaces the number of the plan. The times of
   /// network and disk come from options too. Their defaults are those of a data centre, not those
   /// of the measured machine.
@@ -109,7 +107,6 @@ struct SimulateBenchmarkCommand: Command {
     return (scenario, costs, plan)
   }
 
-  /// Reports the calibrated costs.
   private static func show(_ costs: ScaleCosts, _ report: BenchmarkReport) {
     let works = [
       ("transaction", costs.transaction), ("save", costs.save), ("change", costs.change),

@@ -15,10 +15,6 @@ final class BaselineTable {
   /// Creates the file, and fills the table. SQLite's journal and `fsync` are off, because only
   /// reads are measured.
   ///
-  /// - Parameters:
-  ///   - path: The file to create.
-  ///   - script: The SQL statements that create and fill the table.
-  ///   - text: The SQL statement to prepare.
   /// - Throws: `UsageError` with SQLite's message.
   init(at path: String, filledBy script: String, readBy text: String) throws {
     var handle: OpaquePointer?

@@ -17,9 +17,7 @@ final class BenchmarkReport: Sendable {
 
   /// Creates a report.
   ///
-  /// - Parameters:
-  ///   - name: The value of the member `benchmark` of the JSON object.
-  ///   - arguments: The arguments of the command, among them the flag ``option``.
+  /// - Parameter name: The value of the member `benchmark` of the JSON object.
   init(_ name: String, _ arguments: Arguments) {
     isJSON = arguments.flag("json")
     figures = Mutex(["benchmark": .string(name)])
@@ -39,14 +37,11 @@ final class BenchmarkReport: Sendable {
   }
 
   /// Appends the figures of one measurement to a list.
-  ///
-  /// - Parameter list: The name of the list in the JSON object.
   func row(_ list: String, _ members: [String: JSONValue]...) {
     let row = members.reduce(into: [:]) { $0.merge($1) { $1 } }
     figures.withLock { $0[list] = .array(($0[list]?.array ?? []) + [.object(row)]) }
   }
 
-  /// Adds figures to the last measurement of a list.
   func extend(_ list: String, _ members: [String: JSONValue]...) {
     figures.withLock { figures in
       var rows = figures[list]?.array ?? []
@@ -56,7 +51,6 @@ final class BenchmarkReport: Sendable {
     }
   }
 
-  /// Prints the JSON object if the user passed `--json`.
   func end() {
     if isJSON { Output.json(.object(figures.withLock { $0 })) }
   }
@@ -66,7 +60,6 @@ extension JSONValue {
   /// Returns a measured number as JSON; `null` for NaN and infinity, such as a ratio to 0.
   static func figure(_ value: Double) -> JSONValue { value.isFinite ? .double(value) : .null }
 
-  /// Returns a counted number as JSON.
   static func figure(_ value: Int) -> JSONValue { .int(Int64(value)) }
 }
 

@@ -4,7 +4,6 @@ import Foundation
 struct Percentiles {
   private let sorted: [Double]
 
-  /// Creates the value from times in any order.
   init(_ seconds: [Double]) {
     sorted = seconds.sorted()
   }
@@ -23,7 +22,6 @@ struct Percentiles {
     return sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))]
   }
 
-  /// Returns the quantile in milliseconds as text, such as `1.25 ms`.
   func text(_ share: Double) -> String {
     String(format: "%.2f ms", quantile(share) * 1000)
   }

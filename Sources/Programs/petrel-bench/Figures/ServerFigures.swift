@@ -8,12 +8,9 @@ struct ServerFigures {
   /// bound, and the number of values up to this bound.
   private var buckets: [String: [Double: Double]] = [:]
 
-  /// The path of the metrics page.
   static let path = "/metrics"
 
   /// Reads the metrics of servers on this machine, and sums them.
-  ///
-  /// - Throws: `UsageError` if a server does not answer.
   static func read(from ports: [Int]) throws -> ServerFigures {
     var figures = ServerFigures()
     for port in ports {
@@ -44,11 +41,8 @@ struct ServerFigures {
     }
   }
 
-  /// The value of a counter or gauge, summed over the servers; `nil` if no server has it.
   subscript(name: String) -> Double? { sums[name] }
 
-  /// Returns the increase of each value from the earlier figures `right` to the later figures
-  /// `left`.
   static func - (left: ServerFigures, right: ServerFigures) -> ServerFigures {
     var result = left
     for (name, value) in right.sums { result.sums[name, default: 0] -= value }
@@ -84,7 +78,6 @@ struct ServerFigures {
     return before.bound
   }
 
-  /// Returns the mean of a histogram's values; NaN if the histogram is empty or missing.
   func mean(of histogram: String) -> Double {
     (sums[histogram + "_sum"] ?? .nan) / (sums[histogram + "_count"] ?? .nan)
   }

@@ -11,8 +11,6 @@ final class LoadConnection {
   private var received = [UInt8](repeating: 0, count: 64 << 10)
 
   /// Connects to a port of this machine.
-  ///
-  /// - Throws: `UsageError` if the connection fails.
   init(port: Int) throws {
     host = "127.0.0.1:\(port)"
     descriptor = try Self.connect(to: port)
@@ -50,11 +48,6 @@ final class LoadConnection {
   /// Sends a POST request with a body of JSON, and waits for the answer. The method reads a body
   /// only if the answer has a Content-Length.
   ///
-  /// - Parameters:
-  ///   - path: The path with its query.
-  ///   - body: The JSON text.
-  ///   - authorization: The value of the header field `Authorization`; `nil` to leave it out.
-  /// - Returns: The body of the answer.
   /// - Throws: `UsageError` if the status is not 200, if the body contains an error code, or if the
   ///   connection breaks.
   @discardableResult
@@ -78,7 +71,6 @@ final class LoadConnection {
   /// Sends a GET request, and waits for the answer. The method reads a body only if the answer has
   /// a Content-Length.
   ///
-  /// - Returns: The body of the answer.
   /// - Throws: `UsageError` if the status is not 200 or the connection breaks.
   func get(_ path: String) throws -> [UInt8] {
     try Self.send(Array("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8), to: descriptor)
@@ -93,9 +85,7 @@ final class LoadConnection {
   /// reports an error.
   private static let errorMark = Array("ErrorCode\":".utf8)
 
-  /// Sends all bytes. The method blocks while the socket's buffer is full.
-  ///
-  /// - Throws: `UsageError` if the connection breaks.
+  /// Blocks while the socket's buffer is full.
   static func send(_ bytes: [UInt8], to descriptor: Int32) throws {
     var sent = 0
     while sent < bytes.count {
@@ -107,7 +97,6 @@ final class LoadConnection {
     }
   }
 
-  /// Receives one answer with its whole body.
   private func receive() throws -> (status: Int, body: [UInt8]) {
     var head: [UInt8] = []
     var headerEnd: Int?
@@ -137,7 +126,6 @@ final class LoadConnection {
 
   private static let endOfHeader = Array("\r\n\r\n".utf8)
 
-  /// Returns the value of Content-Length; 0 if the field is missing.
   private static func contentLength(_ header: ArraySlice<UInt8>) -> Int {
     let lines = String(decoding: header, as: UTF8.self).lowercased().split(separator: "\r\n")
     let line = lines.first { $0.hasPrefix("content-length:") }
@@ -146,9 +134,6 @@ final class LoadConnection {
 }
 
 extension [UInt8] {
-  /// Returns the index of the first occurrence of `mark` at `start` or later; `nil` if there is
-  /// none.
-  ///
   /// The search is fast if the first byte of `mark` is rare, because the C function `memchr`
   /// searches for this byte.
   func firstPlace(of mark: [UInt8], from start: Int = 0) -> Int? {

@@ -14,7 +14,6 @@ struct LoadGenerator {
     /// successful answers within the time of the run. ``LoadGenerator/pace(rate:seconds:delay:)``
     /// adds all answers, also refusals.
     var times: [Double] = []
-    /// The length of the run in seconds.
     var seconds = 0.0
     /// The number of successful answers, those after the end of the run included.
     var answered = 0
@@ -32,7 +31,6 @@ struct LoadGenerator {
     }
   }
 
-  /// The server's port on the loopback interface.
   let port: Int
   /// The number of connections of ``run(seconds:)``. Each has one request at a time.
   let connections: Int
@@ -51,7 +49,6 @@ struct LoadGenerator {
     try await onThread { try drive(seconds) }
   }
 
-  /// Runs the load on the current thread, which waits for all connections with `epoll`.
   private func drive(_ seconds: Double) throws -> Result {
     let poll = epoll_create1(Int32(EPOLL_CLOEXEC))
     guard poll >= 0 else { throw UsageError("the event loop cannot be created") }
@@ -111,11 +108,8 @@ extension LoadGenerator {
   /// their due times. The time of a late request counts from its due time. So a slow server cannot
   /// hide its delays by slowing down the load.
   ///
-  /// - Parameters:
-  ///   - rate: Requests a second.
-  ///   - seconds: The length of the run in seconds.
-  ///   - delay: The seconds until the first request. With different delays, several loads do not
-  ///     send at the same time.
+  /// - Parameter delay: The seconds until the first request. With different delays, several loads
+  ///   do not send at the same time.
   /// - Throws: `UsageError` for an answer that is neither a success nor a refusal (status 429 or
   ///   503), or after ten seconds without an answer.
   func pace(rate: Double, seconds: Double, delay: Double = 0) throws -> Result {
@@ -163,7 +157,6 @@ private struct RequestSupply {
     self.requests = requests
   }
 
-  /// Returns the bytes of the next request.
   mutating func next() -> [UInt8] {
     place = (place + 1) % requests.count
     requests[place].rename(using: &random)
@@ -189,7 +182,6 @@ private final class LoadExchange {
 
   deinit { close(descriptor) }
 
-  /// Sends a request, and discards the previous answer.
   func send(_ bytes: [UInt8]) throws {
     count = 0
     expected = nil
@@ -220,8 +212,6 @@ private final class LoadExchange {
     }
   }
 
-  /// Returns the number of bytes in the whole answer, header included; `nil` if the header has not
-  /// arrived yet.
   private func readHead() throws -> Int? {
     guard let end = place(of: "\r\n\r\n", before: count) else { return nil }
     guard
@@ -240,9 +230,7 @@ private final class LoadExchange {
   /// operations of an atomic request fail together, so the first result is enough.
   private static let lookedAt = 1_000
 
-  /// Checks the status and the start of the body, and sets ``isRefused``.
-  ///
-  /// - Throws: `UsageError` if the answer is neither a success nor a refusal.
+  /// Throws a `UsageError` if the answer is neither a success nor a refusal.
   private func check() throws {
     let end = min(count, Self.lookedAt)
     isRefused = ["429", "503"].contains { received[9..<12].elementsEqual($0.utf8) }
@@ -252,7 +240,6 @@ private final class LoadExchange {
     throw UsageError("the server answered: \(text)")
   }
 
-  /// Returns the index of a text in the received bytes before `end`; `nil` if the text is absent.
   private func place(of text: StaticString, before end: Int) -> Int? {
     received.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return nil }

@@ -3,7 +3,6 @@ import Foundation
 /// An HTTP request, as the bytes to send. Before each sending, only the record names in the bytes
 /// change, so this takes little time.
 struct LoadRequest: Sendable {
-  /// The bytes of the request, header included.
   private(set) var bytes: [UInt8]
   /// The index of each record name in ``bytes``. A name has ``nameLength`` bytes.
   private let names: [Int]
@@ -16,7 +15,6 @@ struct LoadRequest: Sendable {
   /// Creates a POST request.
   ///
   /// - Parameters:
-  ///   - path: The path with its query.
   ///   - body: The JSON text, with placeholders of ``nameLength`` bytes for the names.
   ///   - names: The index of each placeholder in the body.
   ///   - bearsTime: Whether each name contains the time of sending.
@@ -38,7 +36,6 @@ struct LoadRequest: Sendable {
   /// Returns the time at which the request with a record was sent, in seconds of
   /// ``monotonicSeconds()``.
   ///
-  /// - Parameter name: A record name of a request that was created with `bearsTime`.
   /// - Returns: `nil` if the beginning of the name is not a hexadecimal number.
   static func sendingTime(inName name: some Sequence<UInt8>) -> Double? {
     let digits = name.prefix(19).filter { $0 != UInt8(ascii: "-") }

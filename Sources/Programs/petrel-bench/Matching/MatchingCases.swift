@@ -78,7 +78,6 @@ enum MatchingCases {
       for: SubscriptionKey(subscriber: "_user\(number)", subscriptionID: "s"), version: 1)
   }
 
-  /// Returns the change that creates a record with these fields.
   private static func creation(_ fields: RecordFields<RecordValue>) -> Change {
     Change(
       event: .recordCreated, zoneID: .default,
@@ -90,10 +89,7 @@ enum MatchingCases {
   /// Measures the time for an event, with batches of events and with single events, and reports
   /// both.
   ///
-  /// - Parameters:
-  ///   - changes: The events.
-  ///   - title: The name of the case in the report.
-  ///   - rounds: How often all events are matched.
+  /// - Parameter rounds: How often all events are matched.
   private static func measure(
     _ index: SubscriptionIndex, _ changes: [Change], _ title: String, rounds: Int,
     _ report: BenchmarkReport

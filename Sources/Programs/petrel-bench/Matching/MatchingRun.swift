@@ -51,17 +51,12 @@ struct MatchingRun {
     return index
   }
 
-  /// Returns the key of a subscription in the index.
-  ///
-  /// - Parameter number: The subscription's number in the workload.
   private static func key(_ subscription: Subscription, _ number: Int) -> SubscriptionKey {
     SubscriptionKey(
       subscriber: "_user\(number / 10)", subscriptionID: subscription.subscriptionID)
   }
 
-  /// Compares the matches of the first events with the expected ones.
-  ///
-  /// - Throws: `UsageError` if an event matches other subscriptions than expected.
+  /// Throws a `UsageError` if an event matches other subscriptions than expected.
   func check() throws {
     for (change, expected) in zip(workload.changes, workload.expected) {
       let found = index.matches(change, savedBy: 1).map(\.key.subscriptionID)
@@ -75,8 +70,6 @@ struct MatchingRun {
 
   /// Matches all events repeatedly on one thread, for at least a number of seconds, and reports the
   /// times.
-  ///
-  /// - Returns: The events a second.
   func matchEvents(for seconds: Double) -> Double {
     var scratch = MatchScratch()
     var matches = 0
@@ -182,7 +175,6 @@ struct MatchingRun {
         format: "  removed at %.0f a second, the longest one took %.1f ms", rate, longest * 1e3))
   }
 
-  /// Returns the resident bytes of this process, from `/proc/self/statm`.
   private static func residentBytes() -> Int {
     // The file always exists on Linux.
     let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""

@@ -8,7 +8,6 @@ import ServerHosting
 struct MatchingScripts {
   /// The figures of mokaccino.
   struct Reading {
-    /// The events a second.
     var events: Double
     /// The fraction of the expected matches that mokaccino did not find.
     var missing: Double
@@ -16,14 +15,11 @@ struct MatchingScripts {
     var extra: Double
   }
 
-  /// The folder of the scripts.
   var directory: String
   /// The Python interpreter: a name or a path.
   var python: String
 
   /// Writes the files of a workload into a folder. The files are the same in each run.
-  ///
-  /// - Throws: `UsageError` if the script fails.
   func makeWorkload(_ subscriptions: Int, in target: String) throws {
     let generator = ["--subscriptions", "\(subscriptions)", "--out", target]
     let process = try start("matching_workload.py", generator)
@@ -33,11 +29,7 @@ struct MatchingScripts {
     }
   }
 
-  /// Runs a workload in mokaccino, and returns the figures; `nil` if mokaccino is not installed.
-  ///
-  /// - Parameters:
-  ///   - workload: The folder of the workload's files.
-  ///   - seconds: The seconds for which events are matched.
+  /// `nil` if mokaccino is not installed.
   func runMokaccino(_ workload: String, _ seconds: Double) throws -> Reading? {
     let process = try start("matching_mokaccino.py", [workload, "\(seconds)"])
     var lines: [String] = []
@@ -51,7 +43,6 @@ struct MatchingScripts {
       extra: answer["extra"]?.double ?? 0)
   }
 
-  /// Starts a script with the Python interpreter.
   private func start(_ script: String, _ words: [String]) throws -> ChildProcess {
     try ChildProcess(
       path: "/usr/bin/env", [python, directory + "/" + script] + words, readsOutput: true)

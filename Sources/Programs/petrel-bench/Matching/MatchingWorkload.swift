@@ -8,7 +8,6 @@ import Settings
 /// a JSON object in the format of CloudKit Web Services.
 struct MatchingWorkload {
   var subscriptions: [Subscription]
-  /// The events: creations of records.
   var changes: [Change]
   /// For each of the first events, the sorted IDs of the subscriptions that must match.
   var expected: [[String]]
@@ -28,12 +27,10 @@ struct MatchingWorkload {
       } : []
   }
 
-  /// Returns the lines of a file, without empty ones.
   private static func lines(_ path: String) throws -> [Substring] {
     String(decoding: try InputFile.contents(of: path), as: UTF8.self).split(separator: "\n")
   }
 
-  /// Returns the query subscription that a line describes.
   private static func subscription(_ line: Substring) throws -> Subscription {
     let json = try JSONValue(parsing: String(line))
     guard let identifier = json["subscriptionID"]?.string,
@@ -62,7 +59,6 @@ struct MatchingWorkload {
       kind: .query(Query(recordType: type, filters: filters), zoneID: nil, options: options))
   }
 
-  /// Returns the change that creates the record in a line.
   private static func change(_ line: Substring) throws -> Change {
     let json = try JSONValue(parsing: String(line))
     guard let record = json["record"], let name = record["recordName"]?.string,
@@ -76,7 +72,6 @@ struct MatchingWorkload {
       notificationID: UUID(), timestamp: Timestamp(milliseconds: 0))
   }
 
-  /// Returns the value that a JSON object with `type` and `value` describes.
   private static func value(_ json: JSONValue) throws -> RecordValue {
     switch (json["type"]?.string, json["value"]) {
     case ("STRING", .string(let text)?): return .string(text)

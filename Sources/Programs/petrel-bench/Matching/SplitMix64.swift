@@ -6,7 +6,6 @@
 struct SplitMix64 {
   private var state = UInt64.random(in: 0 ... .max)
 
-  /// Returns the next 64 bits.
   mutating func next() -> UInt64 {
     defer { state &+= Self.step }
     return Self.bits(of: state)

@@ -10,24 +10,16 @@ import ServerHosting
 /// saved record fires the subscription of one reader. The benchmark saves records over HTTP: first
 /// as fast as the server answers, then at an even rate.
 struct EventStreamBenchmark {
-  /// The number of readers, each with one event stream.
   var readers: Int
   /// The number of connections that save in the first measurement.
   var connections: Int
-  /// The records a second in the second measurement.
   var rate: Int
-  /// The length of each measurement in seconds.
   var seconds: Double
-  /// The folder of the server's data.
   var directory: String
   var report: BenchmarkReport
-
-  /// The longest time in seconds to wait for the last notifications.
   private static let patience = 60.0
 
-  /// Starts a server, measures, and reports the results.
-  ///
-  /// - Throws: `UsageError` if not every notification arrives.
+  /// Throws a `UsageError` if not every notification arrives.
   func run() async throws {
     let names = ["feeder"] + (0..<readers).map { "reader\($0)" }
     let (server, tokens) = try await ServerProcess.start(in: directory, users: names)
@@ -61,8 +53,6 @@ struct EventStreamBenchmark {
 
   /// Saves the subscription of each reader, and returns the paths at which the readers request
   /// notifications.
-  ///
-  /// - Parameter tokens: The web auth tokens of the readers.
   static func courierPaths(port: Int, tokens: [String]) throws -> [String] {
     let connection = try LoadConnection(port: port)
     return try tokens.enumerated().map { number, token in
@@ -88,15 +78,11 @@ struct EventStreamBenchmark {
     }
   }
 
-  /// Saves records at an even rate, and returns the number of saved records.
   private func feed(_ requests: [LoadRequest], port: Int) throws -> Int {
     let load = LoadGenerator(port: port, connections: 1, requests: requests)
     return try load.pace(rate: Double(rate), seconds: seconds).answered
   }
 
-  /// Waits for `count` notifications, and returns their delays.
-  ///
-  /// - Throws: `UsageError` if another number of notifications arrives within 60 s.
   private func delays(
     of count: Int, from streams: EventStreamReaders
   ) async throws -> Percentiles {
@@ -111,7 +97,6 @@ struct EventStreamBenchmark {
     return Percentiles(delays)
   }
 
-  /// Reports one measurement.
   private func show(_ name: String, rate: Double, _ delays: Percentiles, processor: Double) {
     let micros = processor * 1e6 / Double(max(1, delays.count))
     report.row(

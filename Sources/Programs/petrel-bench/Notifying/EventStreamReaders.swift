@@ -14,8 +14,6 @@ final class EventStreamReaders: Sendable {
   }
 
   /// Opens the streams. When the initializer returns, the server has answered on each of them.
-  ///
-  /// - Throws: `UsageError` if a stream does not open.
   init(port: Int, paths: [String]) throws {
     let delays = SharedDelays()
     self.delays = delays
@@ -25,7 +23,6 @@ final class EventStreamReaders: Sendable {
     }
   }
 
-  /// Starts the thread that reads the streams.
   func start() { streams.start() }
 
   /// Asks the thread to end, which happens within about 100 ms. The method does not wait.

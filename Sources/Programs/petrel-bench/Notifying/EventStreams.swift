@@ -39,10 +39,7 @@ final class EventStreams: Sendable {
 
   /// Opens the streams. When the initializer returns, the server has answered on each of them.
   ///
-  /// - Parameters:
-  ///   - paths: The path of each stream, from ``ClusterReader/register(token:over:)``.
-  ///   - receiver: A function that the thread calls after each read.
-  /// - Throws: `UsageError` if a stream does not open.
+  /// - Parameter paths: The path of each stream, from ``ClusterReader/register(token:over:)``.
   init(port: Int, paths: [String], receiver: @escaping Receiver) throws {
     self.receiver = receiver
     streams = try paths.map { try Stream(port: port, path: $0) }
@@ -55,7 +52,6 @@ final class EventStreams: Sendable {
     }
   }
 
-  /// Starts the thread that reads the streams.
   func start() {
     Thread { self.work() }.start()
   }

@@ -11,13 +11,10 @@ import ServerHosting
 struct HistoryCostBenchmark {
   /// The number of subscriptions in each store. Each belongs to another user.
   var subscriptions: Int
-  /// The number of connections that save.
   var connections: Int
-  /// The length of a measurement in seconds.
   var seconds: Double
   /// The number of rounds. Each round measures both servers.
   var rounds: Int
-  /// The folder of the servers' data.
   var directory: String
   var report: BenchmarkReport
 
@@ -53,9 +50,6 @@ struct HistoryCostBenchmark {
         ratios[ratios.count / 2], rounds, ratios.first ?? 0, ratios.last ?? 0))
   }
 
-  /// Measures one server, and returns the records a second.
-  ///
-  /// - Parameter kind: The index of the server in ``kinds``.
   private func measure(_ kind: Int) async throws -> Double {
     let (name, configuration) = Self.kinds[kind]
     let data = directory + "/history-\(kind)"

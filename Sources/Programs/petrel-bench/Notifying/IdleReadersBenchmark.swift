@@ -10,9 +10,7 @@ import ServerHosting
 /// with event streams. In both cases, the connections are new, or have had an answer before. After
 /// an answer, the server has allocated the buffers of a connection.
 struct IdleReadersBenchmark {
-  /// The number of readers.
   var readers: Int
-  /// The folder of the server's data.
   var directory: String
   var report: BenchmarkReport
 
@@ -26,7 +24,6 @@ struct IdleReadersBenchmark {
 
   /// The number of measured notifications, each to another reader.
   private static let notifications = 100
-  /// The longest time in seconds to wait for a notification.
   private static let patience = 10.0
 
   /// Creates the users, then measures each combination of request and connection, and reports the
@@ -104,7 +101,6 @@ struct IdleReadersBenchmark {
         + "  \(delays.text(0.5).leftPadding(to: 10))  \(delays.text(0.99).leftPadding(to: 9))")
   }
 
-  /// Connects all readers, runs `body` with their sockets, and closes the sockets.
   private func withReaders<Value>(
     _ kind: Kind, areUsed: Bool, paths: [String], port: Int,
     _ body: ([Int32]) async throws -> Value
@@ -206,8 +202,6 @@ struct IdleReadersBenchmark {
 /// The limit on the number of files and sockets that this process may have open (`RLIMIT_NOFILE`).
 private enum DescriptorRoom {
   /// Raises the limit to `count`, if the present limit is lower.
-  ///
-  /// - Throws: `UsageError` if the system allows no limit this high.
   static func raise(to count: Int) throws {
     var limit = rlimit()
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

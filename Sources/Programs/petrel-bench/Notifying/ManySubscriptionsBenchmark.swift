@@ -16,15 +16,10 @@ import StoreModel
 /// Each server has a new store without records. The more records a store has, the slower is a save.
 /// With a common store, the first server would therefore have an advantage.
 struct ManySubscriptionsBenchmark {
-  /// The number of subscriptions of the second server.
   var subscriptions: Int
-  /// The number of users who own the subscriptions.
   var users: Int
-  /// The number of connections that save.
   var connections: Int
-  /// The length of each measurement in seconds.
   var seconds: Double
-  /// The folder of the servers' data.
   var directory: String
   var report: BenchmarkReport
 
@@ -34,9 +29,7 @@ struct ManySubscriptionsBenchmark {
   private static let database = DatabaseAddress(
     container: EarthquakeRequests.container, environment: .development, scope: .public, owner: nil)
 
-  /// Measures both servers, and reports the results.
-  ///
-  /// - Throws: `UsageError` if the log has more or fewer notifications than expected.
+  /// Throws a `UsageError` if the log has more or fewer notifications than expected.
   func run() async throws {
     BenchmarkFolder.remove(directory)
     defer { BenchmarkFolder.remove(directory) }
@@ -57,7 +50,6 @@ struct ManySubscriptionsBenchmark {
         fired))
   }
 
-  /// Measures the server without subscriptions, and returns the records a second.
   private func measureWithout() async throws -> Double {
     let (server, tokens) = try await ServerProcess.start(
       in: emptyDirectory, users: ["feeder"], keepsData: true)
@@ -72,7 +64,6 @@ struct ManySubscriptionsBenchmark {
   ///
   /// - Parameter expected: For each request of the load, the number of notifications that it
   ///   causes.
-  /// - Throws: `UsageError` if the log has more or fewer notifications than expected.
   private func measureWith(_ expected: [Int]) async throws -> Double {
     let (server, tokens) = try await ServerProcess.start(
       in: filledDirectory, users: ["feeder"], keepsData: true)
@@ -113,7 +104,6 @@ struct ManySubscriptionsBenchmark {
     return result.rate
   }
 
-  /// Returns the load for a server.
   private func load(on server: ServerProcess, token: String) throws -> LoadGenerator {
     let path = EarthquakeRequests.path("records/modify", token: token, device: "feeder")
     return LoadGenerator(
@@ -121,7 +111,6 @@ struct ManySubscriptionsBenchmark {
       requests: try FeedRequests(workload: workload, path: path).all())
   }
 
-  /// Runs the load, and reports its rate and the server's processor time.
   private func measure(
     _ load: LoadGenerator, on server: ServerProcess, subscriptions: Int
   ) async throws -> LoadGenerator.Result {
@@ -194,7 +183,6 @@ struct ManySubscriptionsBenchmark {
     return monotonicSeconds() - start
   }
 
-  /// Returns the number of notifications in the logs of all users.
   private func countLog(in store: NotificationLogService) async throws -> Int {
     var count = 0
     for user in 0..<users {

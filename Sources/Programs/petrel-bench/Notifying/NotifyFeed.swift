@@ -6,21 +6,16 @@ import JSONCoding
 /// A load that saves records at an even rate, and measures the time until the push of each record
 /// arrives at the APNs simulator.
 struct NotifyFeed {
-  /// The port of the Petrel server.
   var port: Int
-  /// The web auth token of the user who saves.
   var token: String
   /// The number of stations. Each record belongs to a station, and fires the one subscription of
   /// that station.
   var stations: Int
-  /// The records a second.
   var rate: Int
-  /// The length of the measurement in seconds.
   var seconds: Int
   /// The number of connections. They take turns in saving.
   var connections = 1
 
-  /// The longest time in seconds to wait for the last pushes.
   private static let patience = 30.0
 
   /// Saves records for a second without counting them, and then measures.
@@ -33,7 +28,6 @@ struct NotifyFeed {
     return try await measure(at: simulator, records: rate * seconds)
   }
 
-  /// Saves a number of records, and returns the delays of their pushes in seconds.
   private func measure(at simulator: APNsSimulator, records: Int) async throws -> [Double] {
     let prefix = UUID().uuidString
     let pushes = simulator.watch(bufferingNewest: records * 2)
@@ -75,11 +69,8 @@ struct NotifyFeed {
   /// Saves records at their due times, and returns the time at which each was sent, by record name.
   /// If a save is late, the later saves keep their due times.
   ///
-  /// - Parameters:
-  ///   - records: The numbers of the records that this connection saves. Record *n* is due *n*
-  ///     divided by ``rate`` seconds after `start`.
-  ///   - start: A time of ``monotonicSeconds()``.
-  ///   - prefix: The beginning of the record names.
+  /// - Parameter records: The numbers of the records that this connection saves. Record *n* is due
+  ///   *n* divided by ``rate`` seconds after `start`.
   private func feed(
     _ records: StrideTo<Int>, since start: Double, prefix: String
   ) throws -> [String: Double] {

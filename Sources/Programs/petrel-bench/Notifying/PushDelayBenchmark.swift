@@ -11,19 +11,14 @@ import ServerHosting
 struct PushDelayBenchmark {
   /// The number of subscriptions to the record type, each to the records of one station.
   var subscriptions: Int
-  /// The number of users who own the subscriptions. Each user has one device.
   var users: Int
   /// The number of connections. They take turns in saving.
   var connections: Int
-  /// The records a second.
   var rate: Int
-  /// The length of the measurement in seconds.
   var seconds: Int
-  /// The folder of the server's data.
   var directory: String
   var report: BenchmarkReport
 
-  /// Fills the store, starts the simulator and the server, measures, and reports the results.
   func run() async throws {
     BenchmarkFolder.remove(directory)
     defer { BenchmarkFolder.remove(directory) }
@@ -74,7 +69,6 @@ struct PushDelayBenchmark {
         users, monotonicSeconds() - start))
   }
 
-  /// Returns the subscription to the records of a station.
   private static func subscription(toStation station: Int) -> Subscription {
     var info = NotificationInfo()
     info.alertBody = "An earthquake"

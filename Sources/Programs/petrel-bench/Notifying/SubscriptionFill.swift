@@ -5,24 +5,17 @@ import StoreModel
 /// A writer that fills a database with subscriptions of many users. It calls the store directly,
 /// with many writes at the same time that share commits.
 struct SubscriptionFill {
-  /// The store to write to.
   let store: SubscriptionService
   let database: DatabaseID
-  /// The number of users.
   var users: Int
 
   /// The number of users whose writes run at the same time.
   private static let writesAtOnce = 512
 
-  /// Returns the record name of a user.
   static func user(_ number: Int) -> String { "_user" + String(1_000_000 + number) }
 
   /// Saves subscriptions. Subscription *n* belongs to the user *n* modulo ``users``, so each user
   /// gets about the same number.
-  ///
-  /// - Parameters:
-  ///   - count: The number of subscriptions.
-  ///   - make: Returns the subscription with a number.
   func save(_ count: Int, _ make: @escaping @Sendable (Int) -> Subscription) async throws {
     try await eachUser { user in
       let operations = stride(from: user, to: count, by: users).map {

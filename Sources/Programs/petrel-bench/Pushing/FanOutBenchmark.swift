@@ -14,9 +14,7 @@ import Synchronization
 /// measurement ends when the last notification is in the log. The deliveries are then in the queue:
 /// each is the task to send a notification to a device.
 struct FanOutBenchmark {
-  /// The number of subscriptions that the record fires.
   var subscriptions: Int
-  /// The folder of the store.
   var directory: String
   var report: BenchmarkReport
 
@@ -27,11 +25,8 @@ struct FanOutBenchmark {
   private final class Tally: Sendable {
     /// The counts, protected by the lock.
     private struct State {
-      /// The number of log entries, by database.
       var logged: [DatabaseID: Int] = [:]
-      /// The number of deliveries in the queue.
       var deliveries = 0
-      /// The number of transactions of the dispatcher.
       var transactions = 0
       /// The times at which notifications of the other database were logged, by record name, in
       /// seconds of ``monotonicSeconds()``.
@@ -41,8 +36,6 @@ struct FanOutBenchmark {
     private let state = Mutex(State())
 
     /// Adds the result of a transaction of the dispatcher.
-    ///
-    /// - Parameter other: The database whose notifications are timed.
     func count(_ result: DispatchResult, watching other: DatabaseID) {
       state.withLock { state in
         state.transactions += 1
@@ -61,7 +54,6 @@ struct FanOutBenchmark {
     var arrivals: [String: Double] { state.withLock { $0.arrivals } }
   }
 
-  /// Fills the store, measures, and reports the results.
   func run() async throws {
     BenchmarkFolder.remove(directory)
     defer { BenchmarkFolder.remove(directory) }

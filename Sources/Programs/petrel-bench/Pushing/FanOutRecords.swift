@@ -5,13 +5,9 @@ import StoreModel
 /// The records, subscriptions and devices of the push benchmarks. A record fires all subscriptions
 /// to its author.
 enum FanOutRecords {
-  /// The record type.
   static let recordType = "FeedItem"
-
-  /// The title of each record. The notifications contain it.
   static let title = RecordValue.string("Sea, wind and stars")
 
-  /// Returns a subscription to new records of an author.
   static func subscription(_ identifier: String, author: String) -> Subscription {
     var info = NotificationInfo()
     info.alertBody = "New"
@@ -24,9 +20,7 @@ enum FanOutRecords {
         zoneID: nil, options: .firesOnRecordCreation), notificationInfo: info)
   }
 
-  /// Saves a record directly in the store.
-  ///
-  /// - Throws: The error of the store, or the failure of the record.
+  /// Throws the error of the store, or the failure of the record.
   static func save(
     _ name: String, author: String, in database: DatabaseID, of store: RecordService
   ) async throws {
@@ -43,7 +37,6 @@ enum FanOutRecords {
     for case .failed(let failure) in outcomes { throw failure }
   }
 
-  /// Returns the address of a database in the container of the benchmarks.
   static func address(_ scope: DatabaseScope, owner: String? = nil) -> DatabaseAddress {
     DatabaseAddress(
       container: EarthquakeRequests.container, environment: .development, scope: scope,

@@ -6,14 +6,11 @@ import ServerHosting
 /// The baseline of ``PushBenchmark``: the rate of `h2load`, the load generator of nghttp2. It sends
 /// the same bytes repeatedly, and checks only the status of the answers.
 struct H2LoadBaseline {
-  /// The receiver of the requests.
   let peer: PushPeer
 
   /// Sends requests over one connection, with as many open requests at a time as the peer allows.
   ///
-  /// - Parameters:
-  ///   - count: The number of requests.
-  ///   - push: The push whose payload and header fields each request has.
+  /// - Parameter push: The push whose payload and header fields each request has.
   /// - Returns: The requests a second, as h2load reports them.
   /// - Throws: `UsageError` if an answer is not a success, or if h2load is not installed.
   func rate(_ count: Int, like push: Push) async throws -> Double {
@@ -62,7 +59,6 @@ struct H2LoadReport {
   /// The number of answers with a status from 200 to 299; `nil` if no line had it.
   private(set) var successes: Int?
 
-  /// Reads a line of h2load's output.
   mutating func read(_ line: String) {
     // finished in 2.48s, 80792.64 req/s, 2.09MB/s
     // status codes: 200000 2xx, 0 3xx, 0 4xx, 0 5xx

@@ -7,17 +7,13 @@ import Foundation
 /// The benchmark takes turns with `h2load` (``H2LoadBaseline``), which sends similar requests to
 /// the same peer.
 struct PushBenchmark {
-  /// The number of pushes in a turn.
   var pushes: Int
-  /// The most connections that the client opens.
   var connections: Int
   /// The number of turns. Each turn measures h2load and then the client.
   var turns: Int
   var report: BenchmarkReport
 
-  /// Measures, and reports the results.
-  ///
-  /// - Returns: The pushes a second of the client: the median over the turns.
+  /// Returns the client's pushes a second: the median over the turns.
   @discardableResult
   func run(at peer: PushPeer) async throws -> Double {
     let line = try PushLine(to: peer, connections: connections)

@@ -31,26 +31,22 @@ final class PushLine: Sendable {
   private let state = Mutex(State())
   private let signal = DispatchSemaphore(value: 0)
 
-  /// Creates an event loop, and a client of the peer on it.
   init(to peer: PushPeer, connections: Int) throws {
     capacity = 2 * PushPeer.streams * connections
     loop = try EventLoop(name: "petrel-apns")
     client = peer.client(on: loop, connections: connections)
   }
 
-  /// Closes the connections and ends the event loop.
   func close() async {
     await client.close()
     loop.shutDown()
   }
 
-  /// The number of open connections.
   var connections: Int { client.metrics.connections }
 
   /// Creates and sends the pushes with these numbers, and waits for all answers.
   ///
   /// - Returns: For each push, the seconds from passing it to the client until the answer.
-  /// - Throws: `UsageError` if the peer did not accept a push.
   func send(_ pushes: Range<Int>) throws -> [Double] {
     state.withLock { $0.delays.reserveCapacity(pushes.count) }
     var source = PushSource()
@@ -82,8 +78,6 @@ final class PushLine: Sendable {
 
   /// Counts an answer, and wakes the calling thread if it waits for this. The thread of the event
   /// loop calls the method.
-  ///
-  /// - Parameter start: The time at which the push was passed to the client.
   private func finish(_ start: Double, _ answer: PushAnswer) {
     let now = monotonicSeconds()
     let wakes = state.withLock { state in
@@ -109,7 +103,6 @@ struct PushSource {
   private static let database = DatabaseAddress(
     container: EarthquakeRequests.container, environment: .development, scope: .public, owner: nil)
 
-  /// The current change.
   private var change: Change?
   private let issued = Timestamp.now
 
@@ -126,7 +119,6 @@ struct PushSource {
       deviceToken: PushPeer.deviceToken(number), topic: "org.example", issued: issued)
   }
 
-  /// Returns a new change: the creation of a record.
   private static func change(_ number: Int) -> Change {
     let record = Record(
       recordID: RecordID(recordName: UUID().uuidString, zoneID: .default),

@@ -16,7 +16,6 @@ final class PushPeer {
   /// only if there is a file at its path. So each token has an empty file.
   static let devices = 1_000
 
-  /// The process's port on the loopback interface.
   let port: Int
   private let directory: String
   /// The path of the file with the certificate that a client must trust.
@@ -59,13 +58,11 @@ final class PushPeer {
       ], readsOutput: false)
   }
 
-  /// Ends the process and deletes its files.
   func stop() {
     process.kill()
     BenchmarkFolder.remove(directory)
   }
 
-  /// Returns a client that sends to this peer over at most `connections` connections.
   func client(on loop: EventLoop, connections: Int) -> APNsClient {
     var configuration = APNsClient.Configuration(
       host: "127.0.0.1", port: port, trust: .certificateFile(authorityFile),
@@ -84,7 +81,6 @@ final class PushPeer {
     deviceToken(Int(token.suffix(3)) ?? 0)
   }
 
-  /// The device tokens, each with 64 hexadecimal digits.
   private static let deviceTokens = (0..<devices).map { number in
     String(repeating: "d4", count: 30) + String(1000 + number)
   }
@@ -129,9 +125,7 @@ final class PushPeer {
 /// The search for installed programs. Some programs are in `/usr/sbin`, which may be missing in a
 /// user's `PATH`.
 enum SystemProgram {
-  /// Returns the path of a program.
-  ///
-  /// - Throws: `UsageError` if the program is missing. The error names the Debian package.
+  /// Throws a `UsageError` that names the Debian package if the program is missing.
   static func path(_ name: String, ofPackage package: String) throws -> String {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let folders = path.split(separator: ":").map(String.init) + ["/usr/bin", "/usr/sbin"]

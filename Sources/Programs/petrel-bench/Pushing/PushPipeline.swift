@@ -12,7 +12,6 @@ import StoreModel
 /// delivery worker, and connections to a peer in place of APNs. They run in this process, and
 /// records are saved without HTTP.
 final class PushPipeline: Sendable {
-  /// The times of the log entries and of the peer's answers.
   let timeline = PushTimeline()
   /// The worker that sends the deliveries of the store's queue.
   let worker: DeliveryWorker
@@ -28,9 +27,7 @@ final class PushPipeline: Sendable {
   ///
   /// When the initializer returns, the dispatcher has read the subscriptions into its index.
   ///
-  /// - Parameters:
-  ///   - devices: The number of devices, and of users.
-  ///   - connections: The most connections to the peer.
+  /// - Parameter devices: The number of devices, and of users.
   init(
     in directory: String, devices: Int, connections: Int, to peer: PushPeer,
     report: BenchmarkReport
@@ -62,7 +59,6 @@ final class PushPipeline: Sendable {
     await dispatcher.settled()
   }
 
-  /// Saves the devices and subscriptions.
   private func fill(_ report: BenchmarkReport) async throws {
     let start = monotonicSeconds()
     let fill = SubscriptionFill(store: store.subscriptions, database: database, users: devices)
@@ -117,7 +113,6 @@ final class PushPipeline: Sendable {
     return seconds
   }
 
-  /// Saves a record directly in the store.
   private func save(_ name: String, author: String) async throws {
     try await FanOutRecords.save(name, author: author, in: database, of: store.records)
   }

@@ -5,9 +5,7 @@ import Foundation
 struct PushQueueBenchmark {
   /// The number of pushes to send. It is rounded down to the pushes of a whole number of records.
   var pushes: Int
-  /// The most connections to the peer.
   var connections: Int
-  /// The folder of the store.
   var directory: String
   var report: BenchmarkReport
 
@@ -16,9 +14,7 @@ struct PushQueueBenchmark {
 
   /// Measures, and reports the rate and its ratio to the rate without the queue.
   ///
-  /// - Parameters:
-  ///   - peer: The receiver of the pushes.
-  ///   - memoryRate: The pushes a second of ``PushBenchmark``.
+  /// - Parameter memoryRate: The pushes a second of ``PushBenchmark``.
   func run(at peer: PushPeer, beside memoryRate: Double) async throws {
     BenchmarkFolder.remove(directory)
     defer { BenchmarkFolder.remove(directory) }

@@ -9,18 +9,14 @@ import Synchronization
 final class PushTimeline: Sendable {
   /// An event.
   struct Mark: Sendable {
-    /// The description of the event, for people.
     var name: String
-    /// The seconds since ``begin(expecting:)``.
     var seconds: Double
-    /// The resident bytes of this process.
     var resident: Int
   }
 
   /// The counts and events, protected by the lock.
   private struct State {
     var start = monotonicSeconds()
-    /// The expected number of log entries, and of pushes.
     var expected = Int.max
     var logged = 0
     var accepted = 0
@@ -47,7 +43,6 @@ final class PushTimeline: Sendable {
     }
   }
 
-  /// Adds an event with the present time.
   func mark(_ name: String) { state.withLock { $0.mark(name) } }
 
   /// Counts the log entries of a transaction of the dispatcher. The first and the last expected log
@@ -82,11 +77,8 @@ final class PushTimeline: Sendable {
     }
   }
 
-  /// The events in order.
   var marks: [Mark] { state.withLock { $0.marks } }
-  /// The number of counted log entries.
   var logged: Int { state.withLock { $0.logged } }
-  /// The number of accepted pushes.
   var accepted: Int { state.withLock { $0.accepted } }
   /// The number of pushes with an answer other than a success.
   var refused: Int { state.withLock { $0.refused } }

@@ -2,19 +2,13 @@ import Foundation
 
 /// One reading of a zone's change feed from its beginning, page by page with one request at a time.
 struct FeedPages {
-  /// The seconds from each request to its answer.
   private(set) var pages: [Double] = []
-  /// The number of places of the mark in the answers.
   private(set) var found = 0
-  /// The length of the reading in seconds.
   private(set) var seconds = 0.0
 
   /// Reads the feed.
   ///
-  /// - Parameters:
-  ///   - zone: The JSON of the zone ID.
-  ///   - mark: A text that occurs once in each record of an answer.
-  ///   - post: Sends `changes/zone` with a body, and returns the answer.
+  /// - Parameter post: Sends `changes/zone` with a body, and returns the answer.
   init(ofZone zone: String, counting mark: [UInt8], post: (String) throws -> [UInt8]) throws {
     var token: String?
     let start = monotonicSeconds()
@@ -34,6 +28,5 @@ struct FeedPages {
     seconds = monotonicSeconds() - start
   }
 
-  /// Records a second.
   var rate: Double { Double(found) / seconds }
 }

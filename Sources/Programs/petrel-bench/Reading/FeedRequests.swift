@@ -13,9 +13,6 @@ struct FeedRequests {
   /// repeatedly, with new record names.
   static let count = 4_096
 
-  /// Returns the requests.
-  ///
-  /// - Throws: `UsageError` if the record name is not found in the encoded body.
   func all() throws -> [LoadRequest] {
     try (0..<Self.count).map { number in
       let name = String(repeating: "0", count: LoadRequest.nameLength)

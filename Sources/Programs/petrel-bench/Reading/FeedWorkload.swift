@@ -10,10 +10,7 @@ import Foundation
 /// different values grows with the number of subscriptions, so a record always fires about ten
 /// subscriptions.
 struct FeedWorkload: Sendable {
-  /// The record type of the feed items.
   static let recordType = "FeedItem"
-
-  /// The number of subscriptions.
   let subscriptions: Int
 
   private var tags: Int { share(0.3) }
@@ -23,14 +20,12 @@ struct FeedWorkload: Sendable {
   /// only with the square root of the number of subscriptions.
   private var words: Int { max(10, Int(1.1 * Double(subscriptions).squareRoot())) }
   private var cities: Int { share(0.0035) }
-  /// The upper limit of prices. The lower limit is 0.
   private static let prices = 1_000_000.0
 
   /// Returns the number of different values of a field: a fraction of the number of subscriptions,
   /// at least 10.
   private func share(_ share: Double) -> Int { max(10, Int(Double(subscriptions) * share)) }
 
-  /// Returns the subscription with a number, at least 0.
   func subscription(_ number: Int) -> Subscription {
     var draw = Draw(seed: number, stream: 1)
     var options: Subscription.Options =
@@ -49,9 +44,7 @@ struct FeedWorkload: Sendable {
 
   /// Returns the filters of a subscription.
   ///
-  /// - Parameters:
-  ///   - kind: The kind of the filters, from 0 to 19.
-  ///   - draw: The source of values.
+  /// - Parameter kind: The kind of the filters, from 0 to 19.
   private func filters(_ kind: Int, _ draw: inout Draw) -> [Filter] {
     func text(_ field: String, _ comparator: CloudKitModel.Comparator, _ value: String) -> Filter {
       Filter(.field(field), comparator, .string(value))
@@ -145,10 +138,8 @@ private struct Draw {
 
   /// Creates a sequence.
   ///
-  /// - Parameters:
-  ///   - seed: The number of a record, subscription or city.
-  ///   - stream: A number below 4. With different streams, the sequences of a record, a
-  ///     subscription and a city with the same number differ.
+  /// - Parameter stream: A number below 4. With different streams, the sequences of a record, a
+  ///   subscription and a city with the same number differ.
   init(seed: Int, stream: UInt64) {
     state = SplitMix64.bits(of: UInt64(seed) &* 4 &+ stream)
   }

@@ -8,9 +8,7 @@ enum IndexReadBaseline {
   /// Fills a table with a million rows in the order of an index, and reads 200 rows from
   /// pseudorandom places several times.
   ///
-  /// - Parameters:
-  ///   - path: The file of the table, which is deleted at the end.
-  ///   - reads: The number of reads.
+  /// - Parameter path: The file of the table, which is deleted at the end.
   ///
   /// - Returns: The seconds of each read.
   static func measure(at path: String, reads: Int = 500) throws -> [Double] {

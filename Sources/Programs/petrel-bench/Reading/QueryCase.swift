@@ -5,33 +5,24 @@ import Foundation
 struct QueryCase {
   /// The filters of a query. About how many of the records match them is known.
   struct Condition {
-    /// The name in the output table. The parentheses contain the fraction or the number of the
-    /// matching records.
+    /// The parentheses contain the fraction or the number of the matching records.
     var title: String
-    /// Returns the JSON of the filters for a variant.
     var filters: @Sendable (Int) -> [String]
   }
 
   /// A sort order.
   struct Order {
-    /// The name in the output table.
     var title: String
-    /// Returns the JSON of the sort keys for a variant.
     var sortKeys: @Sendable (Int) -> [String]
   }
 
   var condition: Condition
   var order: Order
-
-  /// The name in the output table: those of the condition and the order.
   var title: String { condition.title + " " + order.title }
 
   /// Returns the body of a request to `records/query`.
   ///
-  /// - Parameters:
-  ///   - variant: The number of the variant; any number from 0.
-  ///   - limit: The most records in the page.
-  ///   - marker: The continuation marker of the page before; `nil` for the first page.
+  /// - Parameter marker: The continuation marker of the page before; `nil` for the first page.
   func body(variant: Int, limit: Int, marker: String?) -> [UInt8] {
     var body = """
       {"query":{"recordType":"\(QueryRecords.recordType)",\
@@ -42,7 +33,6 @@ struct QueryCase {
     return Array((body + "}").utf8)
   }
 
-  /// Returns all combinations of conditions and orders, for a store of `count` records.
   static func all(count: Int) -> [QueryCase] {
     conditions(count: count).flatMap { condition in
       orders.map { QueryCase(condition: condition, order: $0) }
@@ -51,9 +41,8 @@ struct QueryCase {
 
   /// Returns the JSON of one filter.
   ///
-  /// - Parameters:
-  ///   - value: The JSON of the filter's value.
-  ///   - distance: The distance in meters of the comparator `NEAR`; `nil` for other comparators.
+  /// - Parameter distance: The distance in meters of the comparator `NEAR`; `nil` for other
+  ///   comparators.
   private static func filter(
     _ field: String, _ comparator: String, _ value: String, type: String, distance: Int? = nil
   ) -> String {
@@ -64,12 +53,10 @@ struct QueryCase {
     """
   }
 
-  /// Returns the JSON of a location, a different one for each variant.
   private static func place(_ variant: Int) -> String {
     #"{"latitude":\#(variant * 17 % 120 - 60),"longitude":\#(variant * 37 % 360 - 180)}"#
   }
 
-  /// Returns the conditions for a store of `count` records.
   private static func conditions(count: Int) -> [Condition] {
     [
       Condition(title: "all") { _ in [] },
@@ -142,7 +129,6 @@ struct QueryCase {
     ]
   }
 
-  /// Returns the JSON of a sort key.
   private static func key(_ name: String, ascending: Bool = true) -> String {
     #"{"fieldName":"\#(name)","ascending":\#(ascending)}"#
   }

@@ -7,10 +7,7 @@ import StoreModel
 /// The records of the query benchmark. All have the same type, and are in the public database.
 /// Their fields are the same in each run.
 struct QueryRecords {
-  /// The record type.
   static let recordType = "Reading"
-
-  /// The number of records.
   var count: Int
 
   /// Returns the fields of a record. The number of different values of each field is known, so the
@@ -57,15 +54,12 @@ struct QueryRecords {
     return number * step % count
   }
 
-  /// Returns the greatest common divisor of two numbers.
   private static func greatestDivisor(_ left: Int, _ right: Int) -> Int {
     right == 0 ? left : greatestDivisor(right, left % right)
   }
 
-  /// Saves the records that are missing in the store, in the order of their numbers. The method
-  /// calls the store directly, without HTTP.
-  ///
-  /// - Throws: `UsageError` if the store refuses a record.
+  /// Saves the records that are missing in the store, in the order of their numbers and without
+  /// HTTP.
   func fill(
     _ store: Store,
     _ report: BenchmarkReport
@@ -106,7 +100,6 @@ struct QueryRecords {
     }
   }
 
-  /// Returns the name of the record with a number.
   static func name(_ number: Int) -> String { "reading-\(number)" }
 
   /// Returns the number of the first record that is missing in the store. The records were saved in

@@ -8,7 +8,6 @@ enum RowReadBaseline {
   ///
   /// - Parameters:
   ///   - path: The file of the table, which is deleted at the end.
-  ///   - rows: The number of rows.
   ///   - bytes: The size of a row's content in bytes.
   /// - Returns: The rows read a second.
   static func measure(at path: String, rows: Int, bytes: Int) throws -> Double {

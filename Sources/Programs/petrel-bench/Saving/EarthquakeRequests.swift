@@ -14,7 +14,6 @@ enum EarthquakeRequests {
   /// - Parameters:
   ///   - scope: The database: `public` or `private`.
   ///   - token: The web auth token, not yet escaped.
-  ///   - device: The client ID.
   static func path(
     _ operation: String, scope: String = "public", token: String, device: String
   ) -> String {
@@ -25,7 +24,6 @@ enum EarthquakeRequests {
       + "?ckWebAuthToken=\(escaped)&clientId=\(device)"
   }
 
-  /// Returns the body that creates one record with five fields of different types.
   static func save(recordName: String, station: Int) -> [UInt8] {
     Array("{\"operations\":[\(operation(recordName: recordName, station: station))]}".utf8)
   }
@@ -45,7 +43,6 @@ enum EarthquakeRequests {
       """
   }
 
-  /// Returns the body that registers the APNs token of a device.
   static func register(deviceToken: String) -> [UInt8] {
     Array(#"{"apnsEnvironment":"development","apnsToken":"\#(deviceToken)"}"#.utf8)
   }

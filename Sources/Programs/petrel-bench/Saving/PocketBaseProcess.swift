@@ -8,10 +8,7 @@ import ServerHosting
 ///
 /// Call ``stop()`` to end the process and to delete its data.
 final class PocketBaseProcess {
-  /// The name of the collection.
   static let collection = "earthquakes"
-
-  /// The process's port on the loopback interface.
   let port: Int
   private let directory: String
   private let process: ChildProcess
@@ -21,9 +18,7 @@ final class PocketBaseProcess {
 
   /// Starts PocketBase with a folder for its data, and creates the collection.
   ///
-  /// - Parameters:
-  ///   - program: The path of the program, or a name that the method searches in `PATH`.
-  ///   - directory: The folder for PocketBase's data.
+  /// - Parameter program: The path of the program, or a name that the method searches in `PATH`.
   /// - Throws: `UsageError` if the program is missing, cannot write to the folder, or does not
   ///   accept connections within 10 s.
   static func start(program: String, in directory: String) throws -> PocketBaseProcess {
@@ -53,10 +48,8 @@ final class PocketBaseProcess {
     }
   }
 
-  /// The process identifier.
   var identifier: Int32 { process.identifier }
 
-  /// Ends the process and deletes its data.
   func stop() {
     process.stop()
     BenchmarkFolder.remove(directory)
@@ -102,7 +95,6 @@ final class PocketBaseProcess {
       "/api/collections", Array(collection.text.utf8), authorization: token)
   }
 
-  /// Returns the path of an executable program; `nil` if there is no such program.
   private static func find(_ program: String) -> String? {
     let folders =
       program.contains("/")

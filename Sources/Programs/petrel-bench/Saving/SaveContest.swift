@@ -5,7 +5,6 @@ import Foundation
 /// the machine affects all of them.
 struct SaveContest {
   let connections: Int
-  /// The number of records in each request.
   let records: Int
   private var results: [Line] = []
 
@@ -13,26 +12,21 @@ struct SaveContest {
   private struct Line {
     var name: String
     var result = LoadGenerator.Result()
-    /// The processor seconds of the server.
     var processor = 0.0
     /// The processor seconds of this process, which sends the load.
     var load = 0.0
   }
 
-  /// The heading of the table that ``show(_:baseline:)`` prints.
   static let heading =
     "server      connections  records/request  records/s        p50        p99  processor"
     + "       load  baseline"
 
-  /// Creates a comparison without results.
   init(connections: Int, records: Int) {
     self.connections = connections
     self.records = records
   }
 
   /// Runs the load on each server in each round, and stores the results.
-  ///
-  /// - Parameter seconds: The length of one load in seconds.
   mutating func run(_ targets: [any SaveTarget], rounds: Int, seconds: Double) async throws {
     results = targets.map { Line(name: $0.name) }
     for round in 0..<rounds {
@@ -52,9 +46,7 @@ struct SaveContest {
   /// Reports the results: a line of the table and the figures for each server. They contain the
   /// processor time of the server and of the load for each record, and the ratio to the baseline.
   ///
-  /// - Parameters:
-  ///   - report: The output.
-  ///   - baseline: The appends a second of ``DurabilityBaseline``.
+  /// - Parameter baseline: The appends a second of ``DurabilityBaseline``.
   func show(_ report: BenchmarkReport, baseline: Double) {
     for line in results {
       let times = Percentiles(line.result.times)

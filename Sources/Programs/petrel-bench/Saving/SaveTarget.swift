@@ -4,13 +4,10 @@ import Foundation
 ///
 /// A record has three indexed fields: a double, an integer and a string.
 protocol SaveTarget: Sendable {
-  /// The name in the output table.
   var name: String { get }
-  /// The server's port on the loopback interface.
   var port: Int { get }
   /// The process identifier of the server, to measure its processor time.
   var process: Int32 { get }
-  /// Returns a request that creates `records` records.
   func request(records: Int) -> LoadRequest
 }
 
@@ -31,7 +28,6 @@ struct PetrelSaves: SaveTarget {
   let process: Int32
   /// The path of `records/modify` with the caller's token.
   let path: String
-  /// The record type to save.
   let recordType: String
 
   func request(records: Int) -> LoadRequest {

@@ -11,9 +11,7 @@ struct ShareNotificationBenchmark: Sendable {
   let users: SharingUsers
   /// The number of zones, each shared with all participants.
   var zones: Int
-  /// Saves a second, over all zones together.
   var rate: Double
-  /// The length of each measurement in seconds.
   var seconds: Double
   /// The longest time in seconds to wait for a notification.
   var patience: Double
@@ -70,7 +68,6 @@ struct ShareNotificationBenchmark: Sendable {
     var owner: Double
     /// The delay of the last participant; nil if no participant was waited for.
     var last: Double?
-    /// The reply's time.
     var reply: Double
   }
 

@@ -10,7 +10,6 @@ struct ShareTreeBenchmark: Sendable {
   let users: SharingUsers
   /// The records below the root.
   var descendants: Int
-  /// How often each feed is read.
   var rounds: Int
   var report: BenchmarkReport
 
@@ -53,7 +52,6 @@ struct ShareTreeBenchmark: Sendable {
     return monotonicSeconds() - start
   }
 
-  /// Returns the operation that saves a record, with the root as its parent if it is not the root.
   private static func operation(_ name: String) -> String {
     let operation = EarthquakeRequests.operation(recordName: name, station: 1)
     guard name != "root" else { return operation }
@@ -81,7 +79,6 @@ struct ShareTreeBenchmark: Sendable {
       zone: zone, root: ("root", root), with: [users.participants[0]], over: connection)
   }
 
-  /// Reads the feed as the owner and as the participant, in turns.
   private func readFeeds(over connection: LoadConnection) throws {
     report.line("the feed of the zone, in pages of 200, one request at a time")
     report.line("round  reader       records/s   page p50        p99  of the baseline")

@@ -20,12 +20,10 @@ struct SharingUsers: Sendable {
   let owner: User
   let participants: [User]
 
-  /// The users' names, in the order of the tokens.
   static func names(participants: Int) -> [String] {
     ["owner"] + (0..<participants).map { "participant\($0)" }
   }
 
-  /// Asks the server for the users' record names.
   init(port: Int, tokens: [String]) throws {
     self.port = port
     let connection = try LoadConnection(port: port)
@@ -41,7 +39,6 @@ struct SharingUsers: Sendable {
     participants = users
   }
 
-  /// Sends an operation, and returns the answer.
   @discardableResult
   static func post(
     _ operation: String, in scope: Scope, as user: User, _ body: String,
@@ -52,7 +49,6 @@ struct SharingUsers: Sendable {
     return try connection.post(path, Array(body.utf8))
   }
 
-  /// Creates a zone of the owner.
   func makeZone(_ name: String, over connection: LoadConnection) throws {
     try Self.post(
       "zones/modify", in: .private, as: owner,
@@ -89,14 +85,12 @@ struct SharingUsers: Sendable {
     return guid
   }
 
-  /// Accepts shares as a participant.
   static func accept(_ guids: [String], as user: User, over connection: LoadConnection) throws {
     let items = guids.map { "\"\($0)\"" }.joined(separator: ",")
     try post(
       "records/accept", in: .public, as: user, #"{"shortGUIDs":[\#(items)]}"#, over: connection)
   }
 
-  /// Saves a subscription to all changes of a database.
   static func subscribe(
     to scope: Scope, as user: User, over connection: LoadConnection
   ) throws {

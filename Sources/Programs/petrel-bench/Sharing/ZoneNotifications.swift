@@ -6,13 +6,11 @@ import Synchronization
 final class ZoneNotifications: Sendable {
   /// The notifications of one zone at one reader.
   struct Arrivals: Sendable {
-    /// The number of notifications.
     var count = 0
     /// The time of the latest one, in seconds of ``monotonicSeconds()``.
     var latest = 0.0
   }
 
-  /// The arrivals by zone, then by reader.
   private let arrivals: Mutex<[[Arrivals]]>
 
   init(zones: Int, readers: Int) {
@@ -23,7 +21,6 @@ final class ZoneNotifications: Sendable {
   /// The beginning of the zones' names. The number of the zone follows.
   static let zonePrefix = "shared-"
 
-  /// The JSON text before the zone name of a notification.
   private static let mark = Array(#""zid":""#.utf8)
 
   /// Adds the notifications in the bytes that a reader has received, and removes the bytes up to the
@@ -47,7 +44,6 @@ final class ZoneNotifications: Sendable {
     received.removeFirst(end)
   }
 
-  /// The arrivals of a zone, by reader.
   func arrivals(of zone: Int) -> [Arrivals] { arrivals.withLock { $0[zone] } }
 
   /// The number of notifications of all zones, by reader.

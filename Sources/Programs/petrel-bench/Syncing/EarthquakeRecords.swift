@@ -5,21 +5,17 @@ import CloudKit
 enum EarthquakeRecords {
   private static let prefix = "quake-"
 
-  /// Returns the ID of the record with a number.
   static func recordID(_ number: Int, in zoneID: CKRecordZone.ID) -> CKRecord.ID {
     CKRecord.ID(recordName: prefix + "\(number)", zoneID: zoneID)
   }
 
-  /// Returns the number of a record; nil for the ID of another record.
   static func number(of recordID: CKRecord.ID) -> Int? {
     let name = recordID.recordName
     return name.hasPrefix(prefix) ? Int(name.dropFirst(prefix.count)) : nil
   }
 
-  /// Returns the station of the record with a number.
   static func station(of number: Int) -> Int { number % 1_000 }
 
-  /// Returns the record with an ID; nil for the ID of another record.
   static func record(_ recordID: CKRecord.ID) -> CKRecord? {
     guard let number = number(of: recordID) else { return nil }
     let station = station(of: number)

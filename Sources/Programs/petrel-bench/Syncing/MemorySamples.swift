@@ -6,14 +6,10 @@ import Synchronization
 final class MemorySamples: Sendable {
   /// The memory at one time.
   struct Sample: Sendable {
-    /// The number of changes that have passed.
     var changes: Int
-    /// The resident bytes.
     var resident: Int
-    /// The allocated bytes.
     var allocated: Int
 
-    /// Takes a sample now.
     init(at changes: Int) {
       self.changes = changes
       resident = ProcessMemory.resident(of: getpid())
@@ -33,7 +29,6 @@ final class MemorySamples: Sendable {
     var peak: Sample
   }
 
-  /// The number of changes from one kept sample to the next.
   private let step: Int
   private let state: Mutex<State>
 
@@ -46,7 +41,6 @@ final class MemorySamples: Sendable {
     state = Mutex(State(kept: [first], peak: first))
   }
 
-  /// Notes that changes have passed, and takes a sample.
   func note(_ changes: Int) {
     state.withLock { state in
       let sample = Sample(at: state.peak.changes + changes)
@@ -64,6 +58,5 @@ final class MemorySamples: Sendable {
   /// The greatest values of all samples, with the number of changes that have passed in all.
   var peak: Sample { state.withLock { $0.peak } }
 
-  /// Returns bytes as text in megabytes of 2^20 bytes, 9 characters wide.
   static func text(_ bytes: Int) -> String { String(format: "%6.1f MB", Double(bytes) / 1_048_576) }
 }

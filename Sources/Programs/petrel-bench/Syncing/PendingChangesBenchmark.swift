@@ -7,13 +7,11 @@ import JSONCoding
 /// The baseline is the first number of changes.
 struct PendingChangesBenchmark {
   let user: SyncUser
-  /// The numbers of changes.
   var counts: [Int]
   var report: BenchmarkReport
 
   /// The figures of one number of changes.
   private struct Figures {
-    /// The seconds for each change.
     var add: Double
     var send: Double
     /// The allocated bytes for each change.
@@ -22,9 +20,7 @@ struct PendingChangesBenchmark {
     var peak: Int
   }
 
-  /// Adds and sends the changes.
-  ///
-  /// - Throws: `UsageError` if a record is not on the server then, or the error of a request.
+  /// Throws a `UsageError` if a record is not on the server then, or the error of a request.
   func run() async throws {
     report.line("pending changes, added one by one and sent")
     report.line(

@@ -4,10 +4,7 @@ import CloudKit
 enum PlainFeed {
   /// Reads the feed of a zone to its end, page by page.
   ///
-  /// - Parameters:
-  ///   - token: The token at which the reading begins; nil for the beginning.
-  ///   - desiredKeys: The fields to fetch; nil for all.
-  ///   - receive: Gets the IDs of the changed records of each page.
+  /// - Parameter desiredKeys: The fields to fetch; nil for all.
   /// - Returns: The token at the end.
   /// - Throws: The error of a request or of a record.
   @discardableResult
@@ -28,10 +25,6 @@ enum PlainFeed {
   /// Reads what each push reports, until the task is cancelled: the feed of the database, and then
   /// the feeds of the zones that it names.
   ///
-  /// - Parameters:
-  ///   - pushes: The pushes of the device.
-  ///   - database: The database of the device.
-  ///   - receive: Gets the IDs of the changed records.
   /// - Throws: The error of a request or of the web courier.
   static func follow(
     _ pushes: RemoteNotifications, of database: CKDatabase, _ receive: ([CKRecord.ID]) -> Void

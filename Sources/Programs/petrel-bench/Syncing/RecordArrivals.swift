@@ -9,12 +9,10 @@ final class RecordArrivals: Sendable {
   /// ``monotonicSeconds()``; 0 for a record that has not arrived.
   private let times: Mutex<[Double]>
 
-  /// Creates the arrivals of the records with numbers below `count`.
   init(count: Int) {
     times = Mutex(Array(repeating: 0, count: count))
   }
 
-  /// Notes that records have arrived now.
   func note(_ recordIDs: some Sequence<CKRecord.ID>) {
     let now = monotonicSeconds()
     times.withLock { times in
@@ -27,7 +25,6 @@ final class RecordArrivals: Sendable {
     }
   }
 
-  /// Returns the time of a record's arrival; nil if it has not arrived.
   func time(of number: Int) -> Double? {
     let time = times.withLock { $0[number] }
     return time == 0 ? nil : time
@@ -36,15 +33,12 @@ final class RecordArrivals: Sendable {
   /// Checks that all records have arrived.
   ///
   /// - Parameter what: The beginning of the error: what the records should have come from.
-  /// - Throws: `UsageError` with the number of the records that have arrived.
   func check(_ what: String) throws {
     let (count, all) = times.withLock { times in (times.count { $0 != 0 }, times.count) }
     guard count == all else { throw UsageError("\(what) has \(count) of \(all) records") }
   }
 
   /// Checks that all records are in a zone on the server.
-  ///
-  /// - Throws: `UsageError` if a record is missing, or the error of a request.
   static func check(_ zoneID: CKRecordZone.ID, of database: CKDatabase, count: Int) async throws {
     let arrivals = RecordArrivals(count: count)
     try await PlainFeed.read(zoneID, of: database, desiredKeys: []) { arrivals.note($0) }

@@ -9,13 +9,10 @@ import JSONCoding
 /// other reads the feeds after each push.
 struct SyncDelayBenchmark {
   let user: SyncUser
-  /// The number of changes in a round.
   var changes: Int
-  /// Changes a second.
   var rate: Double
   /// How often both kinds of devices take turns.
   var rounds: Int
-  /// The longest time in seconds to wait for a change.
   var patience: Double
   var report: BenchmarkReport
 
@@ -35,9 +32,7 @@ struct SyncDelayBenchmark {
     var arrivals: RecordArrivals
   }
 
-  /// Makes the zone, and measures.
-  ///
-  /// - Throws: `UsageError` if a change does not arrive in time, or the error of a request.
+  /// Throws a `UsageError` if a change does not arrive in time, or the error of a request.
   func run() async throws {
     let database = user.container(of: "sender").privateCloudDatabase
     _ = try await database.save(CKRecordZone(zoneID: Self.zoneID))
@@ -61,7 +56,6 @@ struct SyncDelayBenchmark {
     show(plain, engines)
   }
 
-  /// The number of changes of a turn that are not counted.
   private var warmUp: Int { Int(rate.rounded(.up)) }
 
   // MARK: Two devices
@@ -125,7 +119,6 @@ struct SyncDelayBenchmark {
     }
   }
 
-  /// Waits for a record, and returns the time of its arrival.
   private func arrival(of number: Int, _ arrivals: RecordArrivals) async throws -> Double {
     let start = monotonicSeconds()
     while true {

@@ -14,11 +14,8 @@ final class SyncDelegate: CKSyncEngineDelegate {
 
   /// Creates a delegate.
   ///
-  /// - Parameters:
-  ///   - stateFile: The file to which each state is written as JSON, as apps do. With nil, the
-  ///     delegate ignores the states.
-  ///   - fetched: Called for each event with fetched records.
-  ///   - sent: Called for each event with saved records.
+  /// - Parameter stateFile: The file to which each state is written as JSON, as apps do. With nil,
+  ///   the delegate ignores the states.
   init(
     stateFile: URL? = nil, fetched: @escaping Receiver = { _ in },
     sent: @escaping Receiver = { _ in }

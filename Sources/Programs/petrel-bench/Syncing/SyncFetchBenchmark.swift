@@ -6,7 +6,6 @@ import JSONCoding
 /// baseline reads the same zone with `CKDatabase.recordZoneChanges`.
 struct SyncFetchBenchmark {
   let user: SyncUser
-  /// The number of changes in the zone.
   var changes: Int
   /// How often the changes are fetched each way.
   var rounds: Int
@@ -16,9 +15,7 @@ struct SyncFetchBenchmark {
   /// How often the memory is reported while the changes pass.
   private static let memorySamples = 10
 
-  /// Fills the zone, and measures.
-  ///
-  /// - Throws: `UsageError` if a change does not arrive, or the error of a request.
+  /// Throws a `UsageError` if a change does not arrive, or the error of a request.
   func run() async throws {
     let database = user.container(of: "reader").privateCloudDatabase
     _ = try await database.save(CKRecordZone(zoneID: Self.zoneID))
@@ -65,8 +62,6 @@ struct SyncFetchBenchmark {
   }
 
   /// Fetches all changes with a new engine.
-  ///
-  /// - Parameter samples: Takes a sample at each event with changes.
   private func fetch(
     _ database: CKDatabase, _ arrivals: RecordArrivals, _ samples: MemorySamples? = nil
   ) async throws {

@@ -5,9 +5,7 @@ import JSONCoding
 struct SyncRounds {
   /// A way to pass the records.
   struct Way {
-    /// The name in the figures.
     var name: String
-    /// The name for people.
     var title: String
     /// Passes all records, and returns the seconds that this took. The argument is the number of the
     /// round, from 1.
@@ -16,7 +14,6 @@ struct SyncRounds {
 
   /// The name of the list of figures, and of the member with the name of the way.
   var names: (list: String, way: String)
-  /// The number of records that each way passes.
   var records: Int
   var rounds: Int
   var report: BenchmarkReport

@@ -4,7 +4,6 @@ import CloudKit
 /// `CKDatabase.modifyRecords`.
 struct SyncSendBenchmark {
   let user: SyncUser
-  /// The number of records.
   var records: Int
   /// How often the records are sent each way.
   var rounds: Int
@@ -42,8 +41,6 @@ struct SyncSendBenchmark {
   }
 
   /// Sends the records to a new zone, and checks that they are on the server.
-  ///
-  /// - Parameter send: Sends records, and returns the seconds that this took.
   private func measure(
     _ zone: String, _ database: CKDatabase, _ send: ([CKRecord.ID]) async throws -> Double
   ) async throws -> Double {

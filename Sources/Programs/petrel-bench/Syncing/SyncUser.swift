@@ -3,14 +3,11 @@ import CloudKit
 /// A user of the measured server. Each measurement has a user of its own, so that its engines find
 /// nothing of other measurements.
 struct SyncUser: Sendable {
-  /// The URL of the server.
   let server: URL
-  /// The web auth token.
   let token: String
   /// The folder for what the clients of this process keep.
   let directory: String
 
-  /// Returns the container of a device.
   func container(of device: String) -> CKContainer {
     CKContainer(
       identifier: EarthquakeRequests.container,
