@@ -76,9 +76,7 @@ enum ConfigurationOptions {
     return try ConfigurationSources(fileAt: file)
   }
 
-  /// Sets the values of the options, which override file and environment.
-  ///
-  /// - Throws: `UsageError` for an invalid value.
+  /// The options override file and environment.
   private static func setFlags(
     _ arguments: Arguments, in sources: inout ConfigurationSources
   ) throws {

@@ -7,10 +7,8 @@ import Foundation
 /// On a terminal, the user types the password twice without seeing it. Otherwise the first line of
 /// standard input is the password.
 enum PasswordPrompt {
-  /// Reads a password.
-  ///
-  /// - Throws: `UsageError` if there is no input, the terminal cannot be set up, or the two
-  ///   passwords differ; the error of `Account.checkPassword` for an unsuitable password.
+  /// Throws a `UsageError` if there is no input, the terminal cannot be set up, or the two
+  /// passwords differ; the error of `Account.checkPassword` for an unsuitable password.
   static func read() throws -> String {
     guard isatty(STDIN_FILENO) == 1 else {
       guard let line = readLine() else { throw UsageError("no password in standard input") }

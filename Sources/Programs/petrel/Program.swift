@@ -8,7 +8,6 @@ extension Command {
 /// The program `petrel`: the server and the commands that manage it.
 @main
 enum Program {
-  /// The program with its commands, in the order of the overview.
   static let petrel = CommandProgram(
     "petrel", "Petrel runs CloudKit subscriptions outside iCloud.",
     advice: { style in

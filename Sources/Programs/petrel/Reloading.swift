@@ -18,7 +18,6 @@ final class Reloading: Sendable {
 
   private let server: Server
   private let log: ServerLog
-  /// The sources of the current configuration, to find the changed keys.
   private let sources: Mutex<ConfigurationSources>
   private let read: Reading
   /// Dispatch sources are safe on any thread, although their Swift type does not say so.
@@ -26,11 +25,7 @@ final class Reloading: Sendable {
 
   /// Creates the object; signals are ignored until ``start()``.
   ///
-  /// - Parameters:
-  ///   - server: The running server.
-  ///   - log: The log for changes and mistakes.
-  ///   - sources: The sources of the current configuration.
-  ///   - read: Reads the new configuration.
+  /// - Parameter sources: The sources of the current configuration.
   init(server: Server, log: ServerLog, sources: ConfigurationSources, read: @escaping Reading) {
     self.server = server
     self.log = log
@@ -81,7 +76,6 @@ final class Reloading: Sendable {
     }
   }
 
-  /// Returns the names as one text for the log.
   private static func list(_ names: [String]) -> JSONValue {
     .string(names.isEmpty ? "nothing" : names.joined(separator: ", "))
   }

@@ -5,7 +5,6 @@ import Foundation
 final class TerminationSignal: Sendable {
   /// Dispatch sources are safe on any thread, although their Swift type does not say so.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
-  /// A stream with an element for each signal that arrived.
   private let signals: AsyncStream<Void>
 
   /// Starts to listen. From now on, the signals do not end the process, even after the end of this

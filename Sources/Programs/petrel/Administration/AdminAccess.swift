@@ -30,10 +30,8 @@ struct AdminCall: Sendable {
   var path: String
   /// The arguments of the query, without percent-encoding.
   var query: [(name: String, value: String)] = []
-  /// The JSON body of a `POST` call; empty for `GET`.
   var body = Data()
 
-  /// The path, followed by the percent-encoded query if there is one.
   var target: String {
     guard !query.isEmpty else { return path }
     let items = query.map { Self.encoded($0.name) + "=" + Self.encoded($0.value) }
@@ -75,7 +73,6 @@ struct AdminFailure: Error, Sendable, CustomStringConvertible {
   /// object.
   var code: String?
   var reason: String
-  /// The identifier of the failure in the server's log; `nil` if the answer has none.
   var uuid: String?
   /// The limit that the call exceeded, as a number; `nil` for other failures.
   var limit: Int?
@@ -104,9 +101,7 @@ struct AdminFailure: Error, Sendable, CustomStringConvertible {
 }
 
 extension AdminAccess {
-  /// Calls an endpoint and returns the answer.
-  ///
-  /// - Throws: ``AdminFailure`` if the call fails.
+  /// Throws an ``AdminFailure`` if the call fails.
   func answer(
     _ endpoint: AdminEndpoint, _ members: [String: JSONValue]
   ) async throws -> JSONValue {
@@ -116,27 +111,21 @@ extension AdminAccess {
     }
   }
 
-  /// Calls the API with `GET` and returns the answer.
-  ///
-  /// - Throws: ``AdminFailure`` if the call fails.
+  /// Throws an ``AdminFailure`` if the call fails.
   func get(_ path: String, _ arguments: [String: JSONValue] = [:]) async throws -> JSONValue {
     let query = arguments.map { (name: $0.key, value: $0.value.string ?? $0.value.text) }
     return try await json(
       AdminCall(method: .get, path: path, query: query.sorted { $0.name < $1.name }))
   }
 
-  /// Calls the API with `POST` and a JSON object, and returns the answer.
-  ///
-  /// - Throws: ``AdminFailure`` if the call fails.
+  /// Throws an ``AdminFailure`` if the call fails.
   func post(_ path: String, _ body: [String: JSONValue]) async throws -> JSONValue {
     var writer = JSONWriter()
     writer.value(.object(body))
     return try await post(path, body: writer.data)
   }
 
-  /// Calls the API with `POST` and an encoded JSON body, and returns the answer.
-  ///
-  /// - Throws: ``AdminFailure`` if the call fails.
+  /// Throws an ``AdminFailure`` if the call fails.
   func post(_ path: String, body: Data) async throws -> JSONValue {
     try await json(AdminCall(method: .post, path: path, body: body))
   }

@@ -40,13 +40,10 @@ struct AdminCommand: Command {
   ///   - operands: The names of the arguments that are operands. A name with `…` at its end takes
   ///     all operands as a list.
   ///   - leavingOut: The names of the arguments that have no option.
-  ///   - adding: Further arguments, which `call` handles.
   ///   - exitStatuses: The exit statuses for the help, if they mean more than success and failure.
   ///   - work: Whether a server may have the store open.
   ///   - makesStore: Whether a missing store is created.
-  ///   - check: A further check of the arguments, which throws `UsageError`.
   ///   - call: Makes the request; `nil` for a single request of the endpoint.
-  ///   - output: The output without `--json`.
   init(
     _ name: String, _ summary: String, example: String, _ endpoint: AdminEndpoint,
     operands: [String] = [], leavingOut hidden: Set<String> = [], adding: [AdminArgument] = [],

@@ -7,9 +7,7 @@ import Settings
 enum AdminKeySource {
   /// An admin key with its source.
   struct Key: Sendable {
-    /// The key without white space at its ends.
     var text: String
-    /// The file or variable of the key, for messages.
     var origin: String
   }
 

@@ -6,7 +6,6 @@ import Storage
 
 /// The options that say where a command works: on a server over HTTP, or directly on a store.
 enum AdminOptions {
-  /// The options of all commands that call the admin API.
   static let all: [Arguments.Option] =
     [
       .init(
@@ -17,7 +16,6 @@ enum AdminOptions {
       ),
     ] + ConfigurationOptions.ofStore
 
-  /// The flag for output in JSON.
   static let json = Arguments.Option("json", nil, "prints JSON")
 
   /// The kind of work that a command does on a store.
@@ -40,10 +38,8 @@ enum AdminOptions {
   /// 3. the store itself, in this process.
   ///
   /// - Parameters:
-  ///   - arguments: The words of the command.
   ///   - work: The kind of work, which decides whether a server may have the store open.
   ///   - makesStore: Whether a missing store is created. It matters only for the third access.
-  ///   - body: The work of the command.
   /// - Throws: `UsageError` for contradicting options or a missing store; ``AdminFailure`` if
   ///   another process has the store open and `work` does not permit that; the mistakes of the
   ///   configuration; the errors of `body`.

@@ -9,8 +9,6 @@ enum AdminOutput: Sendable {
   /// the exit status 1.
   ///
   /// - Parameters:
-  ///   - member: The member with the list.
-  ///   - noun: The kind of the items, for messages.
   ///   - isJSONLines: Whether `--json` prints each item instead of the whole answer.
   ///   - lines: Returns the lines for an item that is no failure.
   case items(
@@ -20,7 +18,6 @@ enum AdminOutput: Sendable {
   /// command prints the whole answer.
   case judged(_ status: @Sendable (_ answer: JSONValue) -> Int32, Lines)
 
-  /// Returns the lines for an answer.
   typealias Lines = @Sendable (_ answer: JSONValue, _ arguments: Arguments) -> [String]
 
   /// The answer as lines for people.
@@ -31,10 +28,8 @@ enum AdminOutput: Sendable {
   /// No output without `--json`.
   static let nothing = AdminOutput.lines { _, _ in [] }
 
-  /// One member of the answer.
   static func member(_ name: String) -> AdminOutput { .lines { answer, _ in [answer.text(name)] } }
 
-  /// A complete list as a table, or a line if there are no rows.
   static func table(_ member: String, _ columns: [Table.Column], emptiness: String) -> AdminOutput {
     .lines { answer, _ in
       let rows = answer[member]?.array ?? []
@@ -46,7 +41,6 @@ enum AdminOutput: Sendable {
   ///
   /// - Parameter call: Makes the request; the parameter has further arguments of the request, such
   ///   as those of a page.
-  /// - Returns: The exit status.
   func show(
     _ arguments: Arguments, _ call: ([String: JSONValue]) async throws -> JSONValue
   ) async throws -> Int32 {
@@ -89,9 +83,7 @@ enum AdminOutput: Sendable {
 }
 
 extension JSONValue {
-  /// The text of a member; empty if the member is missing or no text.
   func text(_ member: String) -> String { self[member]?.string ?? "" }
 
-  /// The time in a member as ISO 8601; `nil` if the member is missing.
   func time(_ member: String) -> String? { self[member]?.timeText }
 }

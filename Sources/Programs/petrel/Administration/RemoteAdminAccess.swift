@@ -10,7 +10,6 @@ struct RemoteAdminAccess: AdminAccess {
   /// The most bytes of an answer: 512 MiB. A page has at most 200 records of up to a megabyte each.
   private static let answerLimit = 512 << 20
 
-  /// The URL of the server without a slash at the end.
   private let server: String
   private let name: String
   /// The admin key; `nil` for the socket, through which calls need no key.
@@ -46,7 +45,6 @@ struct RemoteAdminAccess: AdminAccess {
     client = try HTTPClient(configuration, name: "petrel-admin")
   }
 
-  /// Returns whether the URL's host is this machine: `localhost`, `127.…` or `[::1]`.
   private static func isOnThisMachine(_ server: String) -> Bool {
     guard let host = URLComponents(string: server)?.encodedHost?.lowercased() else { return false }
     return host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
@@ -114,9 +112,6 @@ struct RemoteAdminAccess: AdminAccess {
     return stream
   }
 
-  /// Sends a call, with the admin key if there is one.
-  ///
-  /// - Parameter receive: Receives the pieces of the answer; `nil` collects them in the result.
   private func send(
     _ call: AdminCall, receive: HTTPClient.Receiver? = nil
   ) async throws -> OutboundAnswer {

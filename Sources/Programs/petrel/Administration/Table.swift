@@ -37,7 +37,6 @@ struct Table {
   }
 
   private let columns: [Column]
-  /// The width of each column so far, in characters.
   private var widths: [Int]
   private var hasHead = false
 

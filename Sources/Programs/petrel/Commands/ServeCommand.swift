@@ -70,17 +70,13 @@ struct ServeCommand: Command {
     return (configuration, sources)
   }
 
-  /// The option that names the data directory.
   static let dataOption = Arguments.Option(
     "data", "DIRECTORY", "the directory of the store (default PETREL_DATA, or .petrel)")
 
-  /// Returns the data directory: the value of `--data`, else of the variable `PETREL_DATA`, else
-  /// `.petrel`.
   static func dataDirectory(_ arguments: Arguments) -> String {
     arguments.string("data") ?? ProcessInfo.processInfo.environment["PETREL_DATA"] ?? ".petrel"
   }
 
-  /// Returns whether `--data` or `PETREL_DATA` names a data directory.
   static func isDataDirectoryNamed(_ arguments: Arguments) -> Bool {
     arguments.string("data") != nil || ProcessInfo.processInfo.environment["PETREL_DATA"] != nil
   }
@@ -121,7 +117,6 @@ struct ServeCommand: Command {
     }
   }
 
-  /// Returns the absolute path.
   private static func absolute(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
   }
@@ -130,10 +125,8 @@ struct ServeCommand: Command {
 extension StoreConfiguration {
   /// Creates the store's configuration from the server's.
   ///
-  /// - Parameters:
-  ///   - server: The configuration of the server.
-  ///   - role: The role of the process. A command that must keep servers from opening the store
-  ///     also has the role `.server`.
+  /// - Parameter role: The role of the process. A command that must keep servers from opening the
+  ///   store also has the role `.server`.
   init(of server: ServerConfiguration, role: Role = .server) {
     self.init(role: role)
     deletionRetention = Double(server.deletionRetentionDays) * 24 * 60 * 60

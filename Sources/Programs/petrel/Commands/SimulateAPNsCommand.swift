@@ -92,7 +92,6 @@ struct SimulateAPNsCommand: Command {
     String(decoding: try InputFile.contents(of: file), as: UTF8.self)
   }
 
-  /// Prints the port of the simulator, and the settings for a server that uses the simulator.
   private static func introduce(_ settings: JSONValue, asJSON: Bool) {
     if asJSON {
       Output.line(JSONValue.object(["listening": settings]).text)

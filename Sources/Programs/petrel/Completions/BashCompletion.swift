@@ -77,7 +77,6 @@ struct BashCompletion {
     """
   }
 
-  /// The branches of the script's `case` that complete the values of options.
   private var values: String {
     table.commands.flatMap { command in
       command.options.compactMap { option in

@@ -13,9 +13,7 @@ struct CompletionTable {
 
     /// Finds the possible values for a placeholder of the help.
     ///
-    /// - Parameters:
-    ///   - name: The placeholder, such as `FILE` or `bash|zsh`.
-    ///   - words: The accepted values; empty if the declaration does not list them.
+    /// - Parameter words: The accepted values; empty if the declaration does not list them.
     init(named name: String, words: [String] = []) {
       if !words.isEmpty {
         self = .oneOf(words)
@@ -33,7 +31,6 @@ struct CompletionTable {
 
   /// An option or flag.
   struct Option {
-    /// The name without the two hyphens.
     var name: String
     var help: String
     var value: Word?
@@ -43,7 +40,6 @@ struct CompletionTable {
 
   /// A command.
   struct Command {
-    /// The one or two words of the command's name.
     var words: [String]
     var summary: String
     var options: [Option]
@@ -52,7 +48,6 @@ struct CompletionTable {
     var name: String { words.joined(separator: " ") }
   }
 
-  /// All commands, in the order of the help.
   let commands: [Command]
 
   init(_ commands: [any CommandInterface.Command]) {
@@ -85,7 +80,6 @@ struct CompletionTable {
     return groups
   }
 
-  /// The possible first words of a line, each with its description.
   var firstWords: [(word: String, help: String)] {
     var found: [(word: String, help: String)] = []
     for command in commands where !found.contains(where: { $0.word == command.words[0] }) {

@@ -41,7 +41,6 @@ struct FishCompletion {
       """
   }
 
-  /// Returns the lines for the options and operands of a command.
   private static func lines(of command: CompletionTable.Command) -> [String] {
     let condition = "__petrel_in \(command.name)"
     var lines = command.options.map { option in

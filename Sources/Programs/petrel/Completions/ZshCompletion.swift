@@ -45,7 +45,6 @@ struct ZshCompletion {
     """
   }
 
-  /// Returns the branch of the script's `case` for a first word with several commands.
   private func group(_ group: (word: String, commands: [CompletionTable.Command])) -> String {
     """
         \(group.word))
@@ -70,7 +69,6 @@ struct ZshCompletion {
     quoted("\(word.replacing(":", with: "\\:")):\(help)")
   }
 
-  /// Returns the arguments of zsh's function `_arguments` for a command.
   private static func arguments(_ command: CompletionTable.Command) -> String {
     let options = command.options.map { option in
       let help = option.help.replacing("[", with: "\\[").replacing("]", with: "\\]")
@@ -81,7 +79,6 @@ struct ZshCompletion {
     return (options + [quoted("*:word:\(action(command.operand))")]).joined(separator: " ")
   }
 
-  /// Returns the action of `_arguments` that completes a kind of word.
   private static func action(_ word: CompletionTable.Word) -> String {
     switch word {
     case .anything: " "

@@ -4,12 +4,10 @@ import Synchronization
 
 /// A check of `petrel doctor` with a time limit.
 struct Check: Sendable {
-  /// The heading in the report, such as `disk`.
   let name: String
   private let limit: Duration
   private let look: @Sendable () async -> [Finding]
 
-  /// Creates a check that does not block its thread.
   init(
     _ name: String, within limit: Duration = .seconds(5),
     _ look: @escaping @Sendable () async -> [Finding]
@@ -55,14 +53,12 @@ struct Check: Sendable {
 
   /// A continuation that only the first result resumes.
   private final class FirstAnswer: Sendable {
-    /// The continuation; `nil` after the first result.
     private let waiter: Mutex<CheckedContinuation<[Finding], Never>?>
 
     init(_ waiter: CheckedContinuation<[Finding], Never>) {
       self.waiter = Mutex(waiter)
     }
 
-    /// Resumes the continuation with the findings. Does nothing after the first call.
     func give(_ findings: [Finding]) {
       waiter.withLock { waiter in
         defer { waiter = nil }

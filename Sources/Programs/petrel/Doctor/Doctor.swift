@@ -3,7 +3,6 @@ import PushChannels
 
 /// The checks of `petrel doctor`. They change nothing.
 struct Doctor: Sendable {
-  /// The configuration to check.
   let configuration: ConfigurationCheck
   /// Whether the checks contact no other machine, except the PostgreSQL server of the store.
   let isOffline: Bool

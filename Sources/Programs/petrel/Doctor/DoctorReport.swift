@@ -6,7 +6,6 @@ import Settings
 struct DoctorReport: Sendable {
   /// The findings of one check.
   struct Section: Sendable {
-    /// The name of the check.
     var check: String
     var findings: [Finding]
   }
@@ -63,7 +62,6 @@ struct DoctorReport: Sendable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Returns a count such as `2 problems`; `nil` for 0.
   private static func number(_ count: Int, _ what: String) -> String? {
     count == 0 ? nil : count.counting(what)
   }

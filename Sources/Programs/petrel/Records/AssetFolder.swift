@@ -53,9 +53,7 @@ struct AssetFolder: Sendable {
     try data.write(to: URL(fileURLWithPath: path), options: .atomic)
   }
 
-  /// Returns the bytes of a file.
-  ///
-  /// - Throws: ``AdminFailure`` if the folder lacks the file or its contents have another SHA-256.
+  /// Throws an ``AdminFailure`` if the folder lacks the file or its contents have another SHA-256.
   func data(of file: PortableRecord.File) throws -> Data {
     let path = directory + "/" + file.checksum
     guard let data = FileManager.default.contents(atPath: path) else {

@@ -8,10 +8,8 @@ struct ExportFolder {
   private let target: String
   private let partial: String
 
-  /// Creates the temporary folder.
-  ///
-  /// - Throws: `UsageError` if the final folder exists and is not empty, or the temporary one
-  ///   cannot be created.
+  /// Throws a `UsageError` if the final folder exists and is not empty, or the temporary one cannot
+  /// be created.
   init(_ target: String) throws {
     var isFolder: ObjCBool = false
     if FileManager.default.fileExists(atPath: target, isDirectory: &isFolder) {
@@ -28,9 +26,7 @@ struct ExportFolder {
     try Self.makeFolder(partial)
   }
 
-  /// Creates a folder with its parents.
-  ///
-  /// - Throws: `UsageError` with the reason.
+  /// Throws a `UsageError` with the reason.
   private static func makeFolder(_ path: String) throws {
     do {
       try FileManager.default.createDirectory(
@@ -46,7 +42,6 @@ struct ExportFolder {
     [".", ".."].contains(text) ? "_" + text : text.replacing("/", with: "_")
   }
 
-  /// Returns the temporary path of a file in the folder.
   func path(_ name: String) -> String { partial + "/" + name }
 
   /// Writes a JSON value into a new file and synchronizes that file to the disk.
@@ -56,7 +51,6 @@ struct ExportFolder {
     try lines.close()
   }
 
-  /// Returns a new file for lines of JSON. Missing folders are created.
   func lines(_ name: String) throws -> LinesFile {
     let path = path(name)
     try Self.makeFolder(URL(fileURLWithPath: path).deletingLastPathComponent().path)
@@ -64,8 +58,6 @@ struct ExportFolder {
   }
 
   /// Renames the folder to its final name.
-  ///
-  /// - Throws: ``AdminFailure`` if the folder cannot be renamed.
   func keep() throws {
     guard rename(partial, target) == 0 else {
       throw AdminFailure("cannot write \(target): \(String(cString: strerror(errno)))")
@@ -86,8 +78,6 @@ struct LinesFile {
   private let path: String
 
   /// Creates the file with mode 600.
-  ///
-  /// - Throws: ``AdminFailure`` if the file exists or cannot be created.
   fileprivate init(_ path: String) throws {
     self.path = path
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

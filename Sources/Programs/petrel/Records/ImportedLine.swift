@@ -11,16 +11,11 @@ struct ImportedLine {
   private(set) var files: [PortableRecord.File]
   /// The members of the record while it has files to upload; otherwise empty.
   private var members: [String: JSONValue]
-  /// The number of fields with files that were left out.
   var assetsLeftOut: Int
 
   /// Parses a line.
   ///
-  /// - Parameters:
-  ///   - data: The bytes of the line.
-  ///   - number: The number of the line, from 1.
-  ///   - zone: The name of the zone for the record; `nil` for the zone in the line.
-  ///   - assets: The handling of fields with files.
+  /// - Parameter zone: The name of the zone for the record; `nil` for the zone in the line.
   /// - Throws: ``ImportFailure`` with the rule that the line violates.
   init(
     _ data: Data, number: Int, zone: String?, assets: PortableRecord.Assets
@@ -75,8 +70,6 @@ struct ImportedLine {
     }
   }
 
-  /// Puts the values that the uploads returned into the fields of the record.
-  ///
   /// - Parameter values: One value for each element of ``files``, in the same order.
   mutating func setFiles(_ values: [JSONValue]) {
     var fields = members["fields"]?.object ?? [:]

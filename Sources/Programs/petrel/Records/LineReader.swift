@@ -16,7 +16,6 @@ struct LineReader {
   /// The bytes that were read from the file and not returned yet.
   private var buffer = Data()
   private var isAtEnd = false
-  /// The number of bytes that were read from the file so far.
   private(set) var bytesRead = 0
 
   init(_ file: FileHandle) { self.file = file }

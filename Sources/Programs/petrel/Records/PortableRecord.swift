@@ -34,7 +34,6 @@ struct PortableRecord {
   }
 
   var members: [String: JSONValue]
-  /// The number of fields with files that were left out.
   private(set) var assetsLeftOut = 0
   private(set) var files: [File] = []
   /// Whether the record is shared. The share itself is left out.
@@ -118,7 +117,6 @@ struct PortableRecord {
     return .object(members)
   }
 
-  /// Returns whether a field contains files, by its type or its value.
   private static func isAsset(_ field: JSONValue, _ value: JSONValue) -> Bool {
     if let type = field["type"]?.string { return type.hasPrefix("ASSET") }
     return value["fileChecksum"] != nil || value.array?.first?["fileChecksum"] != nil
@@ -136,7 +134,6 @@ struct PortableRecord {
     }
   }
 
-  /// Returns a reference without the owner of its zone.
   private static func withoutOwner(_ reference: JSONValue) -> JSONValue {
     guard var members = reference.object, var zone = members["zoneID"]?.object else {
       return reference

@@ -12,9 +12,7 @@ struct RecordExport {
   let folder: AssetFolder?
   let output: FileHandle
   let progress: ProgressLine
-  /// The number of lines that were written: one for each record or deletion.
   private(set) var records = 0
-  /// The number of fields with files that were left out.
   private(set) var assetsLeftOut = 0
   /// The number of records that were left out because they are shares.
   private(set) var sharesLeftOut = 0

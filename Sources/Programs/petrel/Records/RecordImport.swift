@@ -30,11 +30,8 @@ struct RecordImport {
   let makesZones: Bool
   /// The folder with the files of asset fields; `nil` if files are not imported.
   let folder: AssetFolder?
-  /// The number of records that were saved.
   private(set) var saved = 0
-  /// The number of lines that were deletions and succeeded.
   private(set) var deleted = 0
-  /// The number of lines that were skipped because the record exists.
   private(set) var skipped = 0
   private var waiting: [ImportedLine] = []
   private var bytesWaiting = 0
@@ -102,7 +99,6 @@ struct RecordImport {
   /// The most files of a request to `assets/upload`.
   private static let uploadsPerRequest = 200
 
-  /// Uploads the files of a line and puts the server's answers into the fields of its record.
   private func upload(_ line: inout ImportedLine) async throws {
     guard let folder else { return }
     do {
@@ -169,9 +165,6 @@ struct RecordImport {
 
   /// Counts the results. Lines that refer to missing records join ``waiting``.
   ///
-  /// - Parameters:
-  ///   - lines: The lines of the request.
-  ///   - items: The answer for each line, in the same order.
   /// - Returns: The lines to send again, because only other lines of the request failed.
   /// - Throws: ``ImportFailure`` for the first line that was refused, or for the whole request.
   private mutating func settle(
@@ -268,7 +261,6 @@ struct RecordImport {
     return missing
   }
 
-  /// Creates the zones of the lines that are not in ``knownZones``.
   private mutating func makeZones(of lines: [ImportedLine]) async throws {
     for zone in Set(lines.map(\.zoneName)).subtracting(knownZones).sorted() {
       let operation: JSONValue = [

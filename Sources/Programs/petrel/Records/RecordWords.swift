@@ -12,10 +12,6 @@ struct RecordWords {
   private var types: [String: String] = [:]
 
   /// Creates the reader for a record type.
-  ///
-  /// - Parameters:
-  ///   - type: The record type.
-  ///   - schema: The answer of `GET schema`.
   init(type: String, schema: JSONValue) {
     recordType = type
     let found = schema["recordTypes"]?.array?.first { $0["recordType"]?.string == type }

@@ -76,8 +76,6 @@ private struct ExportTarget {
   private var partPath: String? { path.map { $0 + ".part" } }
 
   /// Creates the temporary file with mode 600.
-  ///
-  /// - Parameter path: The final name; `nil` for standard output.
   init(_ path: String?) throws {
     self.path = path
     guard let path else {

@@ -108,7 +108,6 @@ private struct BatchReader {
   private let size: Int?
   /// The number of the last line that was read; 0 at the start.
   private(set) var line = 0
-  /// The number of fields with files that were left out.
   private(set) var assetsLeftOut = 0
 
   init(_ file: FileHandle, zone: String?, assets: PortableRecord.Assets) {

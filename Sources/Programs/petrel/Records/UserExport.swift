@@ -10,9 +10,7 @@ struct UserExport {
   let user: JSONValue
   let folder: ExportFolder
   let progress: ProgressLine
-  /// The number of record lines that were written.
   private(set) var records = 0
-  /// The number of notifications that were written.
   private(set) var notifications = 0
 
   init(
@@ -26,9 +24,7 @@ struct UserExport {
 
   private var recordName: JSONValue { user["userRecordName"] ?? "" }
 
-  /// Writes all files.
-  ///
-  /// - Throws: ``AdminFailure`` if a call of the admin API fails or a file cannot be created.
+  /// Throws an ``AdminFailure`` if a call of the admin API fails or a file cannot be created.
   mutating func run() async throws {
     try await writeAccount()
     try await writeDevices()
@@ -102,7 +98,6 @@ struct UserExport {
     try await writeSubscriptions(place, to: path + "/subscriptions.jsonl")
   }
 
-  /// Returns an export of records that saves the files of asset fields in the folder `assets`.
   private func recordExport(_ place: [String: JSONValue], to lines: LinesFile) -> RecordExport {
     RecordExport(
       access: access, place: place, recordType: nil, assets: .kept,
@@ -142,10 +137,8 @@ struct UserExport {
   /// Reads a list of the admin API in pages, and calls `visit` with each element.
   ///
   /// - Parameters:
-  ///   - path: The path of the call, such as `devices`.
   ///   - name: The member of the answer that contains the list.
   ///   - arguments: The arguments of the call, without `limit` and `continuation`.
-  ///   - visit: Receives an element.
   private func eachPage(
     _ path: String, of name: String, _ arguments: [String: JSONValue],
     _ visit: (JSONValue) throws -> Void

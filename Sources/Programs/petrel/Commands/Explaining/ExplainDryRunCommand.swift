@@ -22,7 +22,6 @@ struct ExplainDryRunCommand: Command {
           + "{\"subscription\": {…}}; - is standard input", isRequired: true)
     ] + question.options + [AdminOptions.json] + AdminOptions.all
 
-  /// The arguments of both endpoints that choose subscriptions or changes.
   private static let question = AdminEndpoint.get("explain/record").arguments.filter {
     ["subscriber", "subscriptionID", "limit"].contains($0.name)
   }

@@ -21,8 +21,6 @@ struct ExplanationLines {
   private let users: [String: JSONValue]
 
   /// Creates the lines for an answer of the admin API.
-  ///
-  /// - Parameter arguments: The words of the command, which may name a subscriber or a subscription.
   init(_ json: JSONValue, _ arguments: Arguments) {
     self.json = json
     isRestricted = arguments.flag("subscriber") || arguments.flag("subscription")
@@ -133,7 +131,6 @@ struct ExplanationLines {
     return lines
   }
 
-  /// Returns the title of a change, such as `Note created by anna`.
   private func title(ofChange change: JSONValue) -> String {
     var words = (change["recordType"]?.string ?? "zone") + " " + change.eventText
     if let user = change["changedBy"]?.string { words += " by \(name(ofUser: user))" }
@@ -195,7 +192,6 @@ struct ExplanationLines {
       + reasons.dropFirst().map { "  and \($0)" }
   }
 
-  /// The lines of the tally: how many changes matched, and how many each filter refused.
   private var tally: [String] {
     guard let tally = json["tally"], let since = tally["since"] else {
       return ["the history has no change since the subscription was saved"]
@@ -212,10 +208,8 @@ struct ExplanationLines {
 
   // MARK: Words
 
-  /// Returns a member of an object that is a string; an empty text if it is missing.
   private func text(_ json: JSONValue, _ member: String) -> String { json[member]?.string ?? "" }
 
-  /// Returns a member of an object that is an array; an empty array if it is missing.
   private func list(_ json: JSONValue, _ member: String) -> [JSONValue] {
     json[member]?.array ?? []
   }
@@ -224,7 +218,6 @@ struct ExplanationLines {
     "\(text(json, "subscriptionID")) of \(name(ofUser: text(json, "subscriber")))"
   }
 
-  /// Returns the account's name; the user record name if the user has no account.
   private func userName(_ recordName: String) -> String {
     users[recordName]?.string ?? recordName
   }
@@ -235,17 +228,11 @@ struct ExplanationLines {
     users[recordName]?.string.map { "\($0) (\(recordName))" } ?? recordName
   }
 
-  /// Returns the first 12 characters of a device token and an ellipsis; a shorter token stays as it
-  /// is.
   private func short(_ token: String) -> String {
     token.count > 12 ? token.prefix(12) + "…" : token
   }
 
   /// Returns the seconds between two times, such as `+0.125 s`. If `time` is missing, they are 0.
-  ///
-  /// - Parameters:
-  ///   - start: The first time, in milliseconds since 1970.
-  ///   - time: The second time, in milliseconds since 1970.
   private func after(_ start: Int64, _ time: JSONValue?) -> String {
     let milliseconds = (time?.int ?? start) - start
     let seconds = String(milliseconds.magnitude / 1_000)

@@ -64,10 +64,7 @@ enum SchemaWork {
   /// Prints the changes, and the refused changes on standard error. With `--json`, prints the whole
   /// outcome on standard output.
   ///
-  /// - Parameters:
-  ///   - outcome: The answer of the admin API.
-  ///   - isDryRun: Whether nothing was to be changed.
-  ///   - arguments: The words of the command.
+  /// - Parameter isDryRun: Whether nothing was to be changed.
   /// - Returns: The exit status: 1 if a change was refused, otherwise 0.
   static func show(_ outcome: JSONValue, isDryRun: Bool, _ arguments: Arguments) -> Int32 {
     let changes = (outcome["changes"]?.array ?? []).compactMap(\.string)

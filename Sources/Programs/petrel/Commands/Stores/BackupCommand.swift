@@ -40,7 +40,6 @@ struct BackupCommand: Command {
 }
 
 extension StoreBackup.Progress {
-  /// The progress as text for people, such as `database 40 %, assets 3 of 12`.
   var text: String {
     let percent = pages == 0 ? 0 : copiedPages * 100 / pages
     return "database \(percent) %, assets \(copiedAssets) of \(assets) "

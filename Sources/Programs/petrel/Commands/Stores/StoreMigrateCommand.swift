@@ -97,7 +97,6 @@ struct StoreMigrateCommand: Command {
     case file(String)
     case postgreSQL(PostgreSQLAddress)
 
-    /// The data directory, or the directory with the file of the store; `nil` for PostgreSQL.
     var directory: String? {
       switch self {
       case .directory(let path): path
@@ -132,7 +131,6 @@ struct StoreMigrateCommand: Command {
 }
 
 extension StoreMove.Progress {
-  /// The progress as text for people, with stage, table and rows.
   var text: String {
     let part = "table \(tableNumber) of \(tables) (\(table)), \(rows.counting("row"))"
     return switch stage {
@@ -144,7 +142,6 @@ extension StoreMove.Progress {
 }
 
 extension StoreMove.Result {
-  /// Returns the result for `--json`, with the digest of each table.
   fileprivate func json(
     from: StoreMigrateCommand.Place, to: StoreMigrateCommand.Place
   ) -> JSONValue {

@@ -79,8 +79,6 @@ struct NotificationsWatchCommand: Command {
   }
 
   /// Returns whether one of the names in a notification contains the text.
-  ///
-  /// - Parameter text: The value of `--text` in lower case; `nil` accepts each notification.
   private static func fits(_ push: JSONValue, _ text: String?) -> Bool {
     guard let text else { return true }
     return ["recordName", "recordType", "subscriber", "subscriptionID", "zoneName", "container"]
@@ -104,9 +102,7 @@ struct NotificationsWatchCommand: Command {
 /// colon, and the data of an event is one line.
 struct EventStreamReader {
   private var rest: [UInt8] = []
-  /// The name of the event that is being read; empty before its line.
   private var event = ""
-  /// The data of the event that is being read; empty before its line.
   private var data = ""
 
   /// Reads the next piece of the stream. Returns the data of the events with this name that are

@@ -94,13 +94,11 @@ extension JSONValue {
       + place
   }
 
-  /// The event of a change as text for people.
   var eventText: String {
     let event = ChangeEvent.allCases.first { "\($0)" == text("event") }
     return event?.text ?? text("event")
   }
 
-  /// The states of a notification's pushes as text for people; `none` without pushes.
   fileprivate var deliveriesText: String {
     let texts = (self["deliveries"]?.array ?? []).map { delivery in
       let reason = delivery["reason"]?.string.map { " (\($0))" } ?? ""

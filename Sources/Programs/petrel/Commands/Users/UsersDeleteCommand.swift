@@ -103,7 +103,6 @@ struct UsersDeleteCommand: Command {
     return true
   }
 
-  /// Waits until the server has finished the deletion, and returns `true`.
   private static func follow(
     _ deletion: JSONValue, on access: any AdminAccess, _ progress: ProgressLine
   ) async throws -> Bool {
@@ -117,7 +116,6 @@ struct UsersDeleteCommand: Command {
     }
   }
 
-  /// Returns the progress for people: the number of rows that are done, and the stage.
   private static func text(_ done: Int, _ stage: String) -> String {
     done.counting("row") + " removed or made anonymous (\(stage)) "
   }

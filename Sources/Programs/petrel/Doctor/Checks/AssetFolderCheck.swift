@@ -8,9 +8,7 @@ import StoreTools
 /// The check of the asset folder for a store in PostgreSQL. All servers of the store must use the
 /// same folder. A file in the folder contains its identity, which the store knows.
 struct AssetFolderCheck: Sendable {
-  /// The address of the store.
   let address: PostgreSQLAddress
-  /// The asset folder of the configuration.
   let directory: String
 
   /// Compares the folder's identity with the one in the store; returns nothing if the store cannot

@@ -11,10 +11,8 @@ struct ClockCheck: Sendable {
   static let tolerance = 5.0
 
   let configuration: ServerConfiguration
-  /// The comparisons with other machines, collected during the other checks.
   let samples: [ClockSamples.Sample]
 
-  /// Returns the findings from the kernel and from the samples.
   func findings() -> [Finding] {
     let isKept = Self.isKept
     return [Self.judge(isKept: isKept)]
@@ -30,7 +28,6 @@ struct ClockCheck: Sendable {
     return result != TIME_ERROR && state.status & STA_UNSYNC == 0
   }
 
-  /// Returns the finding for the kernel's answer.
   static func judge(isKept: Bool?) -> Finding {
     switch isKept {
     case true?: .ok("the kernel reports that the clock is synchronized")

@@ -5,16 +5,12 @@ import Settings
 
 /// The check of the configuration, read in the same way as by `petrel serve`.
 struct ConfigurationCheck: Sendable {
-  /// The configuration, with all values that could be read.
   let configuration: ServerConfiguration
   /// The file, variables and flags that the values come from.
   let sources: ConfigurationSources
-  /// All mistakes in the configuration.
   let mistakes: [ConfigurationError]
 
-  /// Reads the configuration.
-  ///
-  /// - Throws: `UsageError` for an option with an invalid value.
+  /// Throws a `UsageError` for an option with an invalid value.
   init(_ arguments: Arguments) throws {
     (configuration, sources, mistakes) = try ConfigurationOptions.readWhatCan(arguments)
   }

@@ -14,7 +14,6 @@ struct DatabaseCheck: Sendable {
   /// into the store's file.
   private static let longLog = StoreConfiguration().tuning.logPages * 4_096
 
-  /// The path of the store's file.
   let path: String
   /// Whether the check also compares the indexes with the tables and reads all asset files, with a
   /// time limit of a year.
@@ -42,10 +41,7 @@ struct DatabaseCheck: Sendable {
 
   /// Returns the findings for the result of an examination.
   ///
-  /// - Parameters:
-  ///   - found: The result of the examination.
-  ///   - path: The path of the store's file, for messages.
-  ///   - isDeep: Whether the examination compared the indexes too.
+  /// - Parameter isDeep: Whether the examination compared the indexes too.
   static func judge(_ found: StoreExamination, path: String, isDeep: Bool) -> [Finding] {
     guard found.faults.isEmpty else {
       return found.faults.map {

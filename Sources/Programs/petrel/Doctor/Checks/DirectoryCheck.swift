@@ -6,19 +6,16 @@ import Storage
 /// The check of the data directory: the server must be able to write its files, and other users
 /// must not read them.
 struct DirectoryCheck: Sendable {
-  /// The absolute path of the data directory.
   let directory: String
   let storePath: String
   let assetsPath: String
 
-  /// Creates the check for the paths of a configuration.
   init(_ configuration: ServerConfiguration) {
     directory = URL(fileURLWithPath: configuration.dataDirectory).path
     storePath = URL(fileURLWithPath: configuration.storePath).path
     assetsPath = URL(fileURLWithPath: configuration.assetsPath).path
   }
 
-  /// Checks the directory, its owner, the store's files and the permissions.
   func findings() -> [Finding] {
     var information = stat()
     guard stat(directory, &information) == 0 else { return [missing(errno)] }
@@ -75,10 +72,6 @@ struct DirectoryCheck: Sendable {
   /// come from a command that root ran. If this process runs as root, a file of another owner than
   /// the directory's is a problem. Otherwise a file that this user cannot read and write is a
   /// problem.
-  ///
-  /// - Parameters:
-  ///   - user: The owner of the data directory.
-  ///   - owner: The name of that user.
   private func files(ownedLike user: uid_t, _ owner: String) -> [Finding] {
     (["", "-wal", "-shm", ".lock", "-assets"].map { storePath + $0 } + [assetsPath]).compactMap {
       file in
@@ -150,7 +143,6 @@ struct DirectoryCheck: Sendable {
       && information.st_mode & S_IFMT != S_IFLNK
   }
 
-  /// Returns the first three paths with their modes, and the number of the others.
   private static func list(_ paths: [String]) -> String {
     let named = paths.prefix(3).map { path -> String in
       var information = stat()
@@ -161,14 +153,11 @@ struct DirectoryCheck: Sendable {
     return named.joined(separator: ", ") + (rest > 0 ? ", and \(rest) more are open" : "")
   }
 
-  /// Returns the reason why this process cannot read, write and enter the directory; `nil` if it
-  /// can.
   private static func writingTrouble(_ directory: String) -> String? {
     faccessat(AT_FDCWD, directory, R_OK | W_OK | X_OK, AT_EACCESS) == 0
       ? nil : String(cString: strerror(errno))
   }
 
-  /// Returns the name of a user, or the number if there is no such user.
   private static func name(ofUser user: uid_t) -> String {
     getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "user \(user)"
   }

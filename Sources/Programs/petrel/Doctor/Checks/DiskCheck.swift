@@ -20,7 +20,6 @@ struct DiskCheck: Sendable {
   /// The data directory, which need not exist yet.
   let directory: String
 
-  /// Returns the findings about the file system of the directory.
   func findings() -> [Finding] {
     guard let place = existing, let space = Self.space(at: place) else {
       return [
@@ -30,7 +29,6 @@ struct DiskCheck: Sendable {
     return Self.judge(space, of: place)
   }
 
-  /// The directory, or its nearest parent that exists; `nil` if none exists.
   private var existing: String? {
     var place = URL(fileURLWithPath: directory).path
     while access(place, F_OK) != 0 {
@@ -40,7 +38,6 @@ struct DiskCheck: Sendable {
     return place
   }
 
-  /// Returns the state of a file system; `nil` if the call fails.
   private static func space(at place: String) -> Space? {
     var system = statfs()
     guard statfs(place, &system) == 0 else { return nil }
@@ -57,7 +54,6 @@ struct DiskCheck: Sendable {
   /// The number of further files below which there is a problem.
   static let leastFiles: UInt64 = 100
 
-  /// Returns the findings for the state of a file system.
   static func judge(_ space: Space, of place: String) -> [Finding] {
     [bytes(space, place), files(space, place), kind(space, place)].compactMap { $0 }
   }

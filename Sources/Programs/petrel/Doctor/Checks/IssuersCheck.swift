@@ -6,7 +6,6 @@ import Settings
 /// reachable and matches the configuration.
 struct IssuersCheck: Sendable {
   let configuration: ServerConfiguration
-  /// The collector of the times in the issuers' answers.
   let samples: ClockSamples
 
   /// Asks all issuers at the same time and returns a finding for each, in the order of their names.
@@ -22,7 +21,6 @@ struct IssuersCheck: Sendable {
     }
   }
 
-  /// Asks an issuer for its metadata and keys.
   private func look(at settings: IssuerSettings, named name: String) async -> Finding {
     do {
       let date = try await Issuer(settings).checkReachability()

@@ -14,12 +14,10 @@ struct KeyCheck: Sendable {
 
   /// A file that the configuration names.
   private struct NamedFile {
-    /// The path of the setting, such as `admin.keyFile`.
     var key: String
     var path: String
     /// The kind of contents that the setting expects.
     var contents: SettingKind.FileContents
-    /// Whether the file contains a secret.
     var isSecret: Bool
   }
 
@@ -61,7 +59,6 @@ struct KeyCheck: Sendable {
     }
   }
 
-  /// Whether the configuration file itself contains secrets.
   private var hasSecretsInFile: Bool {
     ConfigurationListing(of: configuration, from: sources).rows.contains { row in
       guard row.value == "(not shown)", case .file = row.origin else { return false }
@@ -71,10 +68,6 @@ struct KeyCheck: Sendable {
 
   /// Returns a problem if users other than the owner and the group have any permission for a file
   /// with a secret. Returns nothing if the file does not exist.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - key: The setting that names the file, for the message.
   static func exposure(of path: String, as key: String) -> [Finding] {
     var information = stat()
     guard stat(path, &information) == 0, information.st_mode & 0o007 != 0 else { return [] }
@@ -100,7 +93,6 @@ struct KeyCheck: Sendable {
     return [.validity(of: last, "\(key)", at: now, renewal: "get the issuer's new certificate")]
   }
 
-  /// Returns the text of a file; `nil` if it cannot be read.
   private static func text(of file: String) -> String? {
     FileManager.default.contents(atPath: file).map { String(decoding: $0, as: UTF8.self) }
   }

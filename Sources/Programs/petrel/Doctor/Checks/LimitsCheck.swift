@@ -13,8 +13,6 @@ struct LimitsCheck: Sendable {
   }
 
   /// Returns the finding for a limit.
-  ///
-  /// - Parameter descriptors: The hard limit, to which the server raises its own limit.
   static func judge(descriptors: Int) -> Finding {
     let wanted = HTTPServer.Configuration().maximumConnections
     let possible = HTTPServer.connections(withDescriptors: descriptors)

@@ -11,7 +11,6 @@ import StoreTools
 struct PostgreSQLCheck: Sendable {
   let address: PostgreSQLAddress
 
-  /// Connects to the PostgreSQL server and examines it.
   func findings() async -> [Finding] {
     do {
       return Self.judge(try await PostgreSQLExamination.look(at: address), at: "\(address)")
@@ -25,7 +24,6 @@ struct PostgreSQLCheck: Sendable {
     }
   }
 
-  /// Returns the findings for the result of an examination.
   static func judge(_ found: PostgreSQLExamination, at address: String) -> [Finding] {
     var findings = [version(found), schemaVersion(found)]
     if found.encoding != "UTF8" {
@@ -73,7 +71,6 @@ struct PostgreSQLCheck: Sendable {
     return findings
   }
 
-  /// Returns the finding about PostgreSQL's version.
   private static func version(_ found: PostgreSQLExamination) -> Finding {
     let text = "PostgreSQL \(found.version / 10_000).\(found.version % 10_000)"
     guard found.version < PostgreSQLExamination.oldestVersion else { return .ok(text) }
@@ -81,7 +78,6 @@ struct PostgreSQLCheck: Sendable {
       "\(text) is too old: Petrel is not tested with it", "upgrade it to version 13 or newer")
   }
 
-  /// Returns the finding about the schema version of the store.
   private static func schemaVersion(_ found: PostgreSQLExamination) -> Finding {
     let newest = StoreExamination.newestVersion
     switch found.schemaVersion {

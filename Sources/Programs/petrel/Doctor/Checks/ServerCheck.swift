@@ -12,7 +12,6 @@ struct ServerCheck: Sendable {
   /// Whether the public URL is not tested, because it may lead beyond this machine.
   let isOffline: Bool
 
-  /// Checks the running server, or the configured address if no server runs.
   func findings() async -> [Finding] {
     // The check of the store reports a PostgreSQL server that is out of reach.
     guard (try? await Store.isServed(at: configuration.storeLocation)) ?? false else {
