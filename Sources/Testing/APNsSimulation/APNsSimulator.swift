@@ -25,9 +25,7 @@ public final class APNsSimulator: Sendable {
   /// The port that the simulator listens on.
   public let port: Int
 
-  /// The HTTP/2 server.
   private let server: HTTP2Server
-  /// The handler of the server's requests and events.
   private let handler: RequestHandler
   /// The received pushes, and the callers that wait for pushes or watch them.
   private let publisher: PushPublisher

@@ -13,16 +13,12 @@ final class PushPublisher: Sendable {
   /// The values that the lock protects.
   private struct State {
     var log: ReceivedPushLog
-    /// The waiting callers by their numbers.
     var waits: [UInt64: Wait] = [:]
-    /// The streams of the watching callers by their numbers.
     var watchers: [UInt64: AsyncStream<ReceivedPush>.Continuation] = [:]
     /// The number of the newest caller; 0 before the first.
     var nextID: UInt64 = 0
-    /// Whether ``finish()`` was called.
     var isFinished = false
 
-    /// Returns a new number for a caller.
     mutating func makeID() -> UInt64 {
       nextID += 1
       return nextID
@@ -31,15 +27,12 @@ final class PushPublisher: Sendable {
 
   private let state: Mutex<State>
 
-  /// Creates a publisher that keeps up to `limit` pushes.
   init(limit: Int) {
     state = Mutex(State(log: ReceivedPushLog(limit: limit)))
   }
 
-  /// The kept pushes, oldest first.
   var pushes: [ReceivedPush] { state.withLock { $0.log.pushes } }
 
-  /// Deletes the kept pushes.
   func removeAll() {
     state.withLock { $0.log.removeAll() }
   }
@@ -86,7 +79,6 @@ final class PushPublisher: Sendable {
 
   /// Waits until `waiter` has enough pushes, and returns them. The kept pushes count too.
   ///
-  /// - Parameter limit: the longest time to wait.
   /// - Throws: ``APNsSimulationError/Code/timedOut``, ``APNsSimulationError/Code/stopped``, or
   ///   `CancellationError`.
   func wait(_ waiter: PushWaiter, within limit: Duration) async throws -> [ReceivedPush] {
@@ -132,7 +124,6 @@ final class PushPublisher: Sendable {
     }
   }
 
-  /// Ends the wait of a caller with an error, if the caller still waits.
   private func end(_ id: UInt64, _ error: (_ found: Int, _ kept: [ReceivedPush]) -> any Error) {
     let (wait, kept) = state.withLock { ($0.waits.removeValue(forKey: id), $0.log.pushes) }
     guard let wait else { return }
@@ -153,6 +144,5 @@ final class PushPublisher: Sendable {
     for watcher in watchers { watcher.finish() }
   }
 
-  /// The error for callers that wait when the simulator stops.
   private static let stopped = APNsSimulationError(.stopped, "the simulator was stopped")
 }

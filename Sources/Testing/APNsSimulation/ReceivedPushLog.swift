@@ -17,9 +17,7 @@ struct ReceivedPushLog: Sendable {
   /// - Complexity: O(*n*) for *n* kept pushes.
   var pushes: [ReceivedPush] { Array(slots[oldest...] + slots[..<oldest]) }
 
-  /// Adds a push. If the log is full, the oldest push is deleted.
-  ///
-  /// - Complexity: O(1).
+  /// If the log is full, the oldest push is deleted.
   mutating func append(_ push: ReceivedPush) {
     if slots.count < limit {
       slots.append(push)
@@ -29,7 +27,6 @@ struct ReceivedPushLog: Sendable {
     }
   }
 
-  /// Deletes all pushes.
   mutating func removeAll() {
     slots = []
     oldest = 0

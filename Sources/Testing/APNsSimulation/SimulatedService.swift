@@ -9,16 +9,13 @@ import JSONCoding
 struct SimulatedService: Sendable {
   /// The state of one connection.
   struct Connection: Sendable {
-    /// The connection's number, counted from 1.
     var number: Int
-    /// The state for the checks of provider tokens.
     var tokens = ProviderTokenSession()
     /// The certificate that the client showed in the TLS handshake; nil if it showed none.
     var certificate: TLSPeerCertificate?
     /// Whether a fault has begun to collect the connection's requests for a GOAWAY
     /// (``APNsFault/goAway(gathering:answering:patience:reason:)``).
     var isGathering = false
-    /// The number of requests so far, accepted or not.
     var requestCount = 0
     /// Whether a request has passed all checks of the validator.
     var isTrusted = false
@@ -31,13 +28,11 @@ struct SimulatedService: Sendable {
   enum Reaction: Sendable, Hashable {
     /// It answers after a delay in seconds, 0 for none.
     case answer(HTTP2Response, delay: Double)
-    /// It never answers.
     case stall
     /// It resets the stream (RST_STREAM).
     case reset(HTTP2ErrorCode)
     /// It sends a GOAWAY that reports the request, and later ones, as not processed.
     case goAway
-    /// It closes the connection.
     case disconnect
     /// It neither reads from nor writes to the connection any more.
     case freeze
@@ -46,9 +41,7 @@ struct SimulatedService: Sendable {
     case gather(APNsFault.GoAwayPlan?)
   }
 
-  /// The rules.
   var validator: APNsRequestValidator
-  /// The faults that still apply to later requests.
   var script = FaultScript()
   /// The number of requests after which a connection ends with GOAWAY; nil for no limit.
   var requestsPerConnection: Int?
@@ -71,8 +64,6 @@ struct SimulatedService: Sendable {
     return (push, reaction)
   }
 
-  /// Removes the due settings from the script. Applies the settings that concern this value, and
-  /// returns the settings for the HTTP/2 server.
   mutating func takeSettings() -> [APNsSetting] {
     script.takeSettings().filter { setting in
       switch setting {
@@ -125,10 +116,7 @@ struct SimulatedService: Sendable {
 
   /// Returns the reaction to a request that has passed the checks.
   ///
-  /// - Parameters:
-  ///   - effect: the effect of a fault; nil for none.
-  ///   - identifier: the `apns-id` of the answer.
-  ///   - push: gets the status and a note.
+  /// - Parameter effect: the effect of a fault; nil for none.
   private static func react(
     to effect: APNsFault.Effect?, _ identifier: UUID, _ push: inout ReceivedPush
   ) -> Reaction {
@@ -164,13 +152,11 @@ struct SimulatedService: Sendable {
     }
   }
 
-  /// Returns the answer to a collected request that is accepted after GOAWAY.
   static func acceptance(of request: SimulatedRequest) -> HTTP2Response {
     let identifier = request[header: "apns-id"].flatMap { UUID(uuidString: $0) } ?? UUID()
     return HTTP2Response(status: 200, headers: headers(identifier))
   }
 
-  /// Returns the answer 200, after a delay in seconds.
   private static func accept(
     _ identifier: UUID, delay: Double, _ push: inout ReceivedPush
   ) -> Reaction {
@@ -179,7 +165,6 @@ struct SimulatedService: Sendable {
       HTTP2Response(status: 200, headers: headers(identifier)), delay: delay)
   }
 
-  /// Returns the answer for a documented reason.
   private static func reject(
     _ reason: APNsReason, timestamp: Timestamp?, retryAfter: Int?, _ identifier: UUID,
     _ push: inout ReceivedPush
@@ -191,7 +176,6 @@ struct SimulatedService: Sendable {
       identifier, &push)
   }
 
-  /// Returns an answer with a status, and a body if there is a reason.
   private static func answer(
     status: Int, reason: String?, timestamp: Timestamp?, retryAfter: Int?, _ identifier: UUID,
     _ push: inout ReceivedPush
@@ -213,7 +197,6 @@ struct SimulatedService: Sendable {
     return .answer(HTTP2Response(status: status, headers: headers, body: body), delay: 0)
   }
 
-  /// Returns the headers of all answers: `apns-id` with the ID of the push.
   private static func headers(_ identifier: UUID) -> HTTP2Headers {
     var headers = HTTP2Headers()
     headers.append("apns-id", identifier.uuidString.lowercased(), indexed: false)

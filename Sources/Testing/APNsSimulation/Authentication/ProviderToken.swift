@@ -2,8 +2,7 @@ import CloudKitModel
 import Cryptography
 import JSONCoding
 
-/// The parts of a provider token, with which a sender proves its identity. The token is a JSON Web
-/// Token (RFC 7519), signed with ES256.
+/// The parts of a provider token: a JSON Web Token (RFC 7519), signed with ES256.
 struct ProviderToken: Sendable {
   /// The ID of the key that signed the token (`kid`).
   var keyID: String
@@ -111,7 +110,6 @@ struct ProviderToken: Sendable {
     }
   }
 
-  /// Returns the JSON object in a part of the token, which is in base64url.
   private static func object(
     _ part: Substring, _ name: String
   ) throws(APNsRejection) -> JSONValue {
@@ -123,7 +121,6 @@ struct ProviderToken: Sendable {
     return value
   }
 
-  /// Returns a refusal with the reason ``APNsReason/invalidProviderToken``.
   private static func invalid(_ detail: String) -> APNsRejection {
     APNsRejection(.invalidProviderToken, "the provider token is not valid: " + detail)
   }

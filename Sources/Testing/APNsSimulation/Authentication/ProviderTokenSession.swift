@@ -6,9 +6,7 @@ import Cryptography
 public struct ProviderTokenSession: Sendable {
   /// A token that was accepted.
   struct Accepted: Sendable {
-    /// The text of the token.
     var text: String
-    /// The parsed token.
     var token: ProviderToken
     /// The key that signed the token; nil if keys are not checked.
     var key: ProviderKey?

@@ -21,7 +21,6 @@ struct PushCertificate: Sendable, Hashable {
     ("Apple Production IOS Push Services: ", .production),
   ]
 
-  /// Reads the topic and the environment from a common name.
   init(commonName: String) {
     for (prefix, environment) in Self.kinds where commonName.hasPrefix(prefix) {
       topic = String(commonName.dropFirst(prefix.count))

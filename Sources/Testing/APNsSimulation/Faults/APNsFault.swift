@@ -36,7 +36,6 @@ public struct APNsFault: Sendable, Hashable {
     var reason: APNsReason?
   }
 
-  /// The effect.
   var effect: Effect
   /// The number of requests that the fault lets pass before it applies.
   var passes = 0

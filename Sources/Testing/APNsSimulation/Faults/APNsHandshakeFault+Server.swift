@@ -6,10 +6,8 @@ extension HTTP2Server.Handshake {
   /// Creates the server's handshake for a fault. If the faulty certificate cannot be issued, the
   /// server refuses the handshake.
   ///
-  /// - Parameters:
-  ///   - authority: the simulator's authority, which issues the certificates for all faults except
-  ///     `untrusted`.
-  ///   - hosts: the names in the simulator's own certificate.
+  /// - Parameter authority: the simulator's authority, which issues the certificates for all faults
+  ///   except `untrusted`.
   init(_ fault: APNsHandshakeFault, authority: CertificateAuthority, hosts: [String]) {
     let certificate: ServerCertificate?
     switch fault {

@@ -46,7 +46,6 @@ public struct FaultInstruction: Sendable, Hashable {
     return instructions
   }
 
-  /// Parses the words that follow the device in a line.
   private init(device: String, _ words: inout ArraySlice<String>) throws(APNsSimulationError) {
     deviceToken = device == "*" ? nil : device.lowercased()
     var count: Int?

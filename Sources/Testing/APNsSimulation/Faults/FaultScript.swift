@@ -1,9 +1,7 @@
 /// The faults that still apply to later requests, in the order in which they were added. The script
 /// is a value without I/O.
 struct FaultScript: Sendable {
-  /// The faults of single devices, by tokens in lower case.
   private var faultsOfDevices: [String: [APNsFault]] = [:]
-  /// The faults for any device.
   private var faultsOfAll: [APNsFault] = []
 
   /// Adds a fault after the other faults of the device. Nil adds it after the other faults for any
@@ -38,7 +36,6 @@ struct FaultScript: Sendable {
     return settings
   }
 
-  /// Removes and returns the settings at the beginning of a list of faults.
   private static func takeSettings(from faults: inout [APNsFault]) -> [APNsSetting] {
     var settings: [APNsSetting] = []
     while let first = faults.first, first.passes == 0, case .set(let setting) = first.effect {

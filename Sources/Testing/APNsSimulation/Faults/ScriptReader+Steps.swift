@@ -9,7 +9,6 @@ extension ScriptReader {
     "streams", "requestsPerConnection", "readDelay", "providerTokenLifetime", "handshakes",
   ]
 
-  /// Returns the settings in the reader's object, in the order of ``settingKeys``.
   func settings() throws(APNsSimulationError) -> [APNsSetting] {
     var settings: [APNsSetting] = []
     if let count = try int("streams", in: 0...100_000) { settings.append(.streams(count)) }
@@ -79,8 +78,7 @@ extension ScriptReader {
     return [.init(fault, for: device)]
   }
 
-  /// Returns the fault of the reader's step, which is of this kind. `step()` has checked the kind
-  /// and the keys.
+  /// `step()` has checked the kind and the keys.
   private func fault(_ kind: String) throws(APNsSimulationError) -> APNsFault {
     switch kind {
     case "reject":
@@ -120,7 +118,6 @@ extension ScriptReader {
     }
   }
 
-  /// Returns the value of `reason`; nil if it is missing.
   private func reason() throws(APNsSimulationError) -> APNsReason? {
     guard let name = try string("reason") else { return nil }
     guard let reason = APNsReason(rawValue: name) else {

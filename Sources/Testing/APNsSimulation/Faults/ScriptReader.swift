@@ -13,7 +13,6 @@ struct ScriptReader {
   /// element of a nested list, the place is, for example, `steps[2]: handshakes[0]`.
   let place: String
 
-  /// Creates a reader of a value at a place.
   init(_ json: JSONValue, place: String) {
     self.json = json
     self.place = place
@@ -32,7 +31,6 @@ struct ScriptReader {
     }
   }
 
-  /// Returns a string; nil if the key is missing or its value is `null`.
   func string(_ key: String) throws(APNsSimulationError) -> String? {
     guard let value = json[key] else { return nil }
     guard let string = value.string else {
@@ -41,7 +39,6 @@ struct ScriptReader {
     return string
   }
 
-  /// Returns a Boolean; nil if the key is missing or its value is `null`.
   func bool(_ key: String) throws(APNsSimulationError) -> Bool? {
     guard let value = json[key] else { return nil }
     guard let bool = value.bool else {
@@ -50,7 +47,6 @@ struct ScriptReader {
     return bool
   }
 
-  /// Returns a whole number in a range; nil if the key is missing or its value is `null`.
   func int(_ key: String, in range: ClosedRange<Int64>) throws(APNsSimulationError) -> Int? {
     guard let value = json[key] else { return nil }
     guard let int = value.int, range.contains(int) else {
@@ -72,8 +68,7 @@ struct ScriptReader {
     return number
   }
 
-  /// Returns a reader for each element of a list. Returns no readers if the key is missing or its
-  /// value is `null`.
+  /// Empty if the key is missing or its value is `null`.
   func list(_ key: String) throws(APNsSimulationError) -> [ScriptReader] {
     guard let value = json[key] else { return [] }
     guard let list = value.array else {

@@ -4,8 +4,6 @@ import JSONCoding
 extension APNsRequestValidator {
   /// Checks the size and the structure of a payload, and returns the members of its `aps`; nil if
   /// there is no `aps`.
-  ///
-  /// - Parameter limit: the greatest number of bytes.
   func checkBody(_ body: [UInt8], limit: Int) throws(APNsRejection) -> [String: JSONValue]? {
     guard !body.isEmpty else { throw APNsRejection(.payloadEmpty, "the payload is missing") }
     guard body.count <= limit else {
@@ -32,10 +30,6 @@ extension APNsRequestValidator {
   }
 
   /// Checks that the priority and the push type are right for the payload.
-  ///
-  /// - Parameters:
-  ///   - aps: the members of `aps`; nil if there is no `aps`.
-  ///   - pushType: the value of `apns-push-type`; nil if the header is missing.
   func checkAgreement(
     _ aps: [String: JSONValue]?, priority: Int, pushType: String?
   ) throws(APNsRejection) {

@@ -114,7 +114,6 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
-  /// Checks `apns-id`, which may be missing.
   private func checkIdentifier(_ request: SimulatedRequest) throws(APNsRejection) {
     guard let identifier = request[header: "apns-id"] else { return }
     guard UUID(uuidString: identifier) != nil else {
@@ -145,7 +144,6 @@ public struct APNsRequestValidator: Sendable {
     return topic
   }
 
-  /// Checks the length of `apns-collapse-id`.
   private func checkCollapseIdentifier(_ request: SimulatedRequest) throws(APNsRejection) {
     let size = request[header: "apns-collapse-id"]?.utf8.count ?? 0
     guard size <= ServiceLimits.collapseIdentifierSize else {
@@ -155,7 +153,6 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
-  /// Returns the value of `apns-priority`; 10 if the header is missing.
   private func checkPriority(_ request: SimulatedRequest) throws(APNsRejection) -> Int {
     switch request[header: "apns-priority"] {
     case nil, "10": return 10
@@ -166,7 +163,6 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
-  /// Checks `apns-expiration`, which may be missing.
   private func checkExpiration(_ request: SimulatedRequest) throws(APNsRejection) {
     guard let expiration = request[header: "apns-expiration"] else { return }
     guard !expiration.isEmpty, expiration.utf8.allSatisfy(Self.isDigit),
@@ -177,7 +173,6 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
-  /// Returns the value of `apns-push-type`; nil if the header is missing.
   private func checkPushType(_ request: SimulatedRequest) throws(APNsRejection) -> String? {
     guard let type = request[header: "apns-push-type"] else { return nil }
     guard Self.pushTypes.contains(type) else {
@@ -186,7 +181,6 @@ public struct APNsRequestValidator: Sendable {
     return type
   }
 
-  /// Returns the device token in the path, in lower case.
   private func checkDeviceToken(
     _ request: SimulatedRequest, topic: String
   ) throws(APNsRejection) -> String {
@@ -226,18 +220,15 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
-  /// The accepted push types.
   private static let pushTypes: Set<String> = [
     "alert", "background", "location", "voip", "complication", "fileprovider", "mdm",
     "liveactivity", "pushtotalk", "widgets", "controls",
   ]
 
-  /// Whether a byte is a decimal digit.
   private static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 
-  /// Whether a byte is a hexadecimal digit in lower case.
   private static func isHexadecimal(_ byte: UInt8) -> Bool {
     isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
   }

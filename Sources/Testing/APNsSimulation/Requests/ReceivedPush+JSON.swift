@@ -64,7 +64,6 @@ extension ReceivedPush {
       note: line["note"]?.string)
   }
 
-  /// Parses a time in the format of the member `time`; returns nil for other texts.
   private static func moment(_ text: String) -> Timestamp? {
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
     // A text that is not a time becomes nil, which the caller reports.

@@ -17,7 +17,6 @@ extension ReceivedPush: CustomStringConvertible {
     return payload.isEmpty ? line : line + "\n    " + payload
   }
 
-  /// The device token. If it has more than 16 characters, its first 12 and an ellipsis.
   private var shortToken: String {
     guard let deviceToken else { return "no device" }
     return deviceToken.count > 16 ? deviceToken.prefix(12) + "…" : deviceToken

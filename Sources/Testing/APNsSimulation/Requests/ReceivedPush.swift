@@ -47,7 +47,6 @@ public struct ReceivedPush: Sendable, Hashable {
     self.note = note
   }
 
-  /// Creates the push of a request that has no answer yet.
   init(_ request: SimulatedRequest, connection: Int, time: Timestamp) {
     self.init(
       time: time, connection: connection, method: request.method, path: request.path,

@@ -9,11 +9,8 @@ import Synchronization
 final class RequestHandler: Sendable {
   /// The values that the lock protects.
   private struct State {
-    /// The rules and the faults.
     var service: SimulatedService
-    /// The open connections.
     var connections: [HTTP2ConnectionID: SimulatedService.Connection] = [:]
-    /// The requests that are collected for a GOAWAY, by their connections.
     var gatherings: [HTTP2ConnectionID: Gathering] = [:]
     /// The number of concurrent requests that a connection permits after a request has passed all
     /// checks. Before, it permits one. Nil if connections permit the full number from the start.
@@ -32,16 +29,13 @@ final class RequestHandler: Sendable {
   private let state: Mutex<State>
   private let publisher: PushPublisher
   private let clock: @Sendable () -> Timestamp
-  /// Creates the server's TLS handshake for a fault.
   private let handshake: @Sendable (APNsHandshakeFault) -> HTTP2Server.Handshake
 
   /// Creates a handler without a server.
   ///
-  /// - Parameters:
-  ///   - streamsWhenTrusted: the number of concurrent requests that a connection permits after a
-  ///     request has passed all checks. Before, it permits one. Nil if connections permit the full
-  ///     number from the start.
-  ///   - handshake: creates the server's TLS handshake for a fault.
+  /// - Parameter streamsWhenTrusted: the number of concurrent requests that a connection permits
+  ///   after a request has passed all checks. Before, it permits one. Nil if connections permit the
+  ///   full number from the start.
   init(
     _ service: SimulatedService, publisher: PushPublisher, streamsWhenTrusted: Int?,
     handshake: @escaping @Sendable (APNsHandshakeFault) -> HTTP2Server.Handshake = { _ in .refused
@@ -128,7 +122,6 @@ final class RequestHandler: Sendable {
     apply(settings, to: server)
   }
 
-  /// Carries out the decision about a request.
   private func perform(
     _ reaction: SimulatedService.Reaction, on request: HTTP2ServerRequest, _ server: HTTP2Server
   ) {
@@ -151,7 +144,6 @@ final class RequestHandler: Sendable {
     }
   }
 
-  /// Applies the settings that concern the server.
   private func apply(_ settings: [APNsSetting], to server: HTTP2Server) {
     for setting in settings {
       switch setting {

@@ -34,6 +34,5 @@ public struct SimulatedRequest: Sendable {
     return token.isEmpty ? nil : token
   }
 
-  /// The beginning of the path of all pushes.
   static let devicePath = "/3/device/"
 }
