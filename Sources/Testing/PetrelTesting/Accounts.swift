@@ -19,7 +19,6 @@ internal import WebServices
 final class Accounts: Sendable {
   /// A device of a user, registered for the pushes of one container.
   struct Device: Sendable, Hashable {
-    /// The container's identifier.
     var container: String
     /// The user's name in the test.
     var user: String
@@ -29,7 +28,6 @@ final class Accounts: Sendable {
 
   /// The values that the lock protects.
   private struct State {
-    /// The web auth tokens, with which requests show their user, by the users' names.
     var tokens: [String: String] = [:]
     /// The devices that are registered, or that a task is going to register.
     var registered: Set<Device> = []
@@ -44,14 +42,12 @@ final class Accounts: Sendable {
 
   private let store: AccountService
   private let service: CloudService
-  /// The users' names and record names.
   let names: UserNames
   private let clock: @Sendable () -> Timestamp
   private let environment: ContainerEnvironment
   private let executor: any TaskExecutor
   private let state = Mutex(State())
 
-  /// Creates an object without users and devices, for the store and the service of a cloud.
   init(
     store: AccountService, service: CloudService, names: UserNames,
     environment: ContainerEnvironment, executor: any TaskExecutor,
@@ -65,7 +61,6 @@ final class Accounts: Sendable {
     self.clock = clock
   }
 
-  /// Returns the web auth token of a user, and creates the user if the name is new.
   func token(of user: String) -> String {
     state.withLock { state in
       if let token = state.tokens[user] { return token }

@@ -17,9 +17,6 @@ struct FeedReading {
     .changeTokenExpired, "the test asked for this: the change token is too old")
 
   /// Parses a request. Nil if the request reads no feed, has no change token, or cannot be parsed.
-  ///
-  /// - Parameter userRecordName: the user record name of the caller, whose own zones the request
-  ///   can name without an owner. Nil if nobody is signed in.
   init?(_ request: HTTPRequest, userRecordName: String?) {
     let context = MessageContext(
       ownerNaming: userRecordName.map { .relative(to: $0) } ?? .explicit)
@@ -59,7 +56,6 @@ struct FeedReading {
     try? value()
   }
 
-  /// Returns the change token of one zone; nil if it has none or cannot be parsed.
   private static func token(of zone: Result<RecordChangesRequest, FailedItem>) -> String? {
     read { try zone.get().syncToken }
   }

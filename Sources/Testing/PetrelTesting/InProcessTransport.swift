@@ -9,16 +9,12 @@ internal import Synchronization
 final class InProcessTransport: WebServicesTransport {
   /// The cloud, which lives as long as a container uses the transport.
   let cloud: TestCloud
-  /// The user's name in the test; nil for a device without a signed-in user.
   let user: String?
-  /// The device's name in the test.
   let device: String
-  /// Whether the cloud's faults (``TestFault``) apply to the requests.
   let meetsFaults: Bool
   /// The base URL of the requests, ``TestCloud/serverURL``. No connection is made to it.
   let serverURL: URL
 
-  /// Creates the transport of a device.
   init(cloud: TestCloud, user: String?, device: String, meetsFaults: Bool) {
     self.cloud = cloud
     self.user = user
@@ -52,7 +48,6 @@ final class InProcessTransport: WebServicesTransport {
     return { exchange.cancel() }
   }
 
-  /// Counts requests that a client is going to send as requests under way.
   func expectRequests() -> @Sendable () -> Void {
     cloud.requests.begin()
     return { [requests = cloud.requests] in requests.end() }
@@ -73,18 +68,14 @@ private final class InProcessExchange: Sendable {
     nonisolated(unsafe) var timer: (any DispatchSourceTimer)?
   }
 
-  /// The state of the request.
   private let state: Mutex<State>
 
-  /// Creates a request that has not started.
   init(_ completion: @escaping Completion) {
     state = Mutex(State(completion: completion))
   }
 
   /// Stores the task of the request, and starts the timer. If the request has already ended, stores
   /// nothing.
-  ///
-  /// - Parameter timeout: seconds until the request fails with `timedOut`.
   func start(task: Task<Void, Never>, timeout: TimeInterval) {
     // A dispatch source may be used from any thread; its Swift type does not say so.
     nonisolated(unsafe) let timer = DispatchSource.makeTimerSource()
@@ -102,17 +93,14 @@ private final class InProcessExchange: Sendable {
     if isOver { timer.cancel() }
   }
 
-  /// Ends the request with `cancelled`.
   func cancel() {
     end(.failure(TransportFailure(.cancelled, "the request was cancelled")))
   }
 
-  /// Ends the request with its answer.
   func finish(_ result: Result<TransportResponse, TransportFailure>) {
     close(result)
   }
 
-  /// Ends the request without an answer, and cancels its task.
   private func end(_ result: Result<TransportResponse, TransportFailure>) {
     close(result)?.cancel()
   }

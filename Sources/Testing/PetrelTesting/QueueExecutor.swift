@@ -7,7 +7,6 @@ import Dispatch
 final class QueueExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "PetrelTesting")
 
-  /// Runs a job on the queue, after the earlier jobs.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }

@@ -7,16 +7,12 @@ internal import WebServices
 /// A request that saves or deletes records. It is used for faults that apply to the single records:
 /// a full storage, and a conflict.
 struct RecordSaves {
-  /// The container, environment and database of the request.
   private let path: ServicePath
   /// The operations that can be parsed.
   private let operations: [RecordOperation]
   private let context: MessageContext
 
   /// Parses a request. Nil if the request is of another kind, or cannot be parsed.
-  ///
-  /// - Parameter userRecordName: the user record name of the caller, whose own zones the request
-  ///   can name without an owner. Nil if nobody is signed in.
   init?(_ request: HTTPRequest, userRecordName: String?) {
     guard let path = try? ServicePath(parsing: request.path),
       path.operation == TestOperation.modifyRecords.rawValue
@@ -33,7 +29,6 @@ struct RecordSaves {
     operations = body.operations.compactMap { try? $0.get() }
   }
 
-  /// Whether the request saves a record.
   var savesRecords: Bool {
     operations.contains { $0.kind != .delete && $0.kind != .forceDelete }
   }
@@ -49,7 +44,6 @@ struct RecordSaves {
     }
   }
 
-  /// Returns the body of an answer in which each record has this error.
   func refusal(_ code: ServerErrorCode, _ reason: String) -> Data {
     let items = operations.map { operation in
       Result<RecordsResponse.Item, FailedItem>.failure(
@@ -62,10 +56,6 @@ struct RecordSaves {
   }
 
   /// Saves each record whose save can fail because of a conflict, as another device would.
-  ///
-  /// - Parameters:
-  ///   - container: the container as the other device sees it.
-  ///   - change: changes each record before the other device saves it.
   func interfere(
     as container: CKContainer, _ change: @Sendable (CKRecord) -> Void
   ) async throws {

@@ -6,11 +6,8 @@ internal import Synchronization
 final class RequestsUnderWay: Sendable {
   private let requests = Mutex(0)
   private let none = AsyncCondition()
-
-  /// The number of requests under way.
   var count: Int { requests.withLock { $0 } }
 
-  /// Counts a request that begins.
   func begin() { requests.withLock { $0 += 1 } }
 
   /// Counts a request that ends. If no other request is under way, resumes the waiting tasks.
@@ -22,7 +19,6 @@ final class RequestsUnderWay: Sendable {
     if isLast { none.becomeTrue() }
   }
 
-  /// Waits until no request is under way. Returns at once if none is.
   func finished() async {
     while count > 0 { await none.wait { count == 0 } }
   }

@@ -25,18 +25,14 @@ public struct TestClock: Sendable {
       shown = Mutex(Timestamp(date))
     }
 
-    /// The present time.
     var now: Timestamp { shown.withLock { $0 } }
 
-    /// Moves the time forward.
     func advance(bySeconds seconds: Double) {
       shown.withLock { $0 = $0.advanced(bySeconds: seconds) }
     }
   }
 
-  /// The shared time.
   let face: Face
-  /// The cloud's service, which does the work that becomes due.
   let service: CloudService
 
   /// The present time of the cloud, in whole milliseconds.

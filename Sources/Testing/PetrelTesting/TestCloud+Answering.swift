@@ -28,14 +28,12 @@ extension TestCloud {
   /// A fault that applies to a request, with the parsed request.
   private struct Struck {
     var fault: TestFault
-    /// The request, if it saves or deletes records; otherwise nil.
     var saves: RecordSaves?
     /// The request, if it continues from a change token; otherwise nil.
     var feed: FeedReading?
   }
 
-  /// Returns the first fault that applies to a request; nil if there is none. The fault then
-  /// applies one time less.
+  /// The fault then applies one time less.
   private func takeFault(for request: HTTPRequest, of sender: InProcessTransport) -> Struck? {
     faults.withLock { plan in
       if plan.count == 0 { return nil }
@@ -56,7 +54,6 @@ extension TestCloud {
     }
   }
 
-  /// Returns the answer to a request to which a fault applies.
   private func answer(
     _ request: HTTPRequest, to sender: InProcessTransport, with struck: Struck
   ) async -> Result<TransportResponse, TransportFailure> {
@@ -105,14 +102,12 @@ extension TestCloud {
 
   // MARK: The service's answers
 
-  /// Returns the service's answer.
   private func respond(
     to request: HTTPRequest
   ) async -> Result<TransportResponse, TransportFailure> {
     await transported(await service.respond(to: request))
   }
 
-  /// Converts the server's answer into the client's type, with the whole body.
   private func transported(
     _ response: HTTPResponse
   ) async -> Result<TransportResponse, TransportFailure> {

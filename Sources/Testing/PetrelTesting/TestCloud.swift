@@ -50,23 +50,15 @@ public final class TestCloud: Sendable {
     public init() {}
   }
 
-  /// The settings.
   let configuration: Configuration
-  /// The queue on which the cloud runs its tasks.
   let executor = QueueExecutor()
-  /// The users and devices.
   let accounts: Accounts
-  /// Petrel's server without its sockets.
   let service: CloudService
-  /// The pushes that devices received.
   let log: PushLog
   /// The requests under way, except the long polls for notifications.
   let requests = RequestsUnderWay()
-  /// The long polls for notifications.
   let polls = RequestsUnderWay()
-  /// The faults that still apply to later requests.
   let faults = Mutex(FaultPlan<TestFault>())
-  /// The faults that still apply to later pushes.
   let pushFaults: PushFaults
   private let store: Store
   private let face: TestClock.Face
@@ -164,7 +156,6 @@ public final class TestCloud: Sendable {
       transport: InProcessTransport(cloud: self, user: user, device: device, meetsFaults: true))
   }
 
-  /// Returns a container that sends its requests over a given transport.
   func container(
     user: String?, device: String, identifier: String, transport: InProcessTransport
   ) -> CKContainer {
@@ -235,6 +226,5 @@ public final class TestCloud: Sendable {
     }
   }
 
-  /// Whether ``stop()`` was called.
   var hasStopped: Bool { isStopped.withLock { $0 } }
 }

@@ -2,7 +2,6 @@
 public struct TestCloudError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of failure. Codes may be added.
   public struct Code: Sendable, Hashable {
-    /// The name of the code.
     let name: String
 
     /// The store in memory cannot be created.
@@ -16,7 +15,6 @@ public struct TestCloudError: Error, Sendable, Hashable, CustomStringConvertible
   /// A description of the failure for a person to read.
   public var reason: String
 
-  /// Creates a failure.
   init(_ code: Code, _ reason: String) {
     self.code = code
     self.reason = reason

@@ -104,9 +104,7 @@ public struct HostedPostgreSQL: Sendable {
 
   /// Returns a connection URI for libpq.
   ///
-  /// - Parameters:
-  ///   - database: the database's name.
-  ///   - options: options of the session, such as `-csearch_path=mine`; nil for none.
+  /// - Parameter options: options of the session, such as `-csearch_path=mine`; nil for none.
   public func address(database: String = "postgres", options: String? = nil) -> String {
     let options = options?.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
     return "postgres://petrel@/\(database)?host=\(directory)"
@@ -141,8 +139,6 @@ public struct HostedPostgreSQL: Sendable {
   }
 
   /// Sends a step to the script, and waits for the line `ready`.
-  ///
-  /// - Throws: ``Failure`` if the script prints anything else.
   private func step(_ word: String) throws {
     lifeline.write(Data((word + "\n").utf8))
     let said = Self.read(output, until: "ready\n")

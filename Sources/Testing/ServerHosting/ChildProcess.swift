@@ -60,7 +60,6 @@ package final class ChildProcess {
     if readsOutput { try? output.fileHandleForWriting.close() }
   }
 
-  /// The process ID of the child.
   package var identifier: Int32 { process.processIdentifier }
 
   /// The reading end of the pipe, with the output after the lines that were read.
@@ -81,13 +80,11 @@ package final class ChildProcess {
     return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
   }
 
-  /// Waits until the child has ended, and returns its exit status.
   package func wait() -> Int32 {
     end.wait()
     return process.terminationStatus
   }
 
-  /// Sends SIGTERM, and waits until the child has ended.
   package func stop() {
     if process.isRunning { process.terminate() }
     end.wait()
@@ -103,7 +100,6 @@ package final class ChildProcess {
     end.wait()
   }
 
-  /// The path of this program's file.
   private static var ownPath: String {
     // If `/proc` cannot be read, the name with which this program was started is used.
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))

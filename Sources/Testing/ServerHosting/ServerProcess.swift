@@ -7,13 +7,9 @@ import StoreModel
 
 /// A server, `petrel serve`, in a child process, with its data in a directory.
 package final class ServerProcess {
-  /// The data directory.
   package let directory: String
-  /// The URL at which the server listens, which the server has printed.
   package let url: URL
-  /// The server's process.
   private let process: ChildProcess
-  /// Whether ``stop()`` keeps the directory.
   private let keepsData: Bool
 
   /// Creates a data directory with users, and starts a server on a free port. Returns when the
@@ -92,9 +88,7 @@ package final class ServerProcess {
     try await ServerConfiguration(dataDirectory: directory).openStore(with: configuration)
   }
 
-  /// The port at which the server listens.
   package var port: Int { url.port ?? 80 }
-  /// The server's process ID.
   package var identifier: Int32 { process.identifier }
 
   /// Ends the server at once by SIGKILL, and keeps the directory.

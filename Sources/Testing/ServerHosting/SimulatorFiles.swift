@@ -12,7 +12,6 @@ package struct SimulatorFiles {
   /// The team ID of the simulator's key (`iss`).
   package static let teamID = "PETRELTEAM"
 
-  /// The absolute path of the directory.
   package let directory: String
   /// The private half of the provider key, with which the server signs.
   package let key: ES256PrivateKey
@@ -43,8 +42,6 @@ package struct SimulatorFiles {
   package var authorityFile: String { directory + "/authority.pem" }
 
   /// Returns the configuration of a simulator on the loopback address that accepts the key.
-  ///
-  /// - Parameter port: the port to listen on; 0 for any free port.
   package func configuration(port: Int) -> APNsSimulator.Configuration {
     var configuration = APNsSimulator.Configuration()
     configuration.port = port
@@ -58,10 +55,7 @@ package struct SimulatorFiles {
   /// Returns the object `apns` of a server's configuration, with which the server sends to the
   /// simulator.
   ///
-  /// - Parameters:
-  ///   - host: the simulator's host.
-  ///   - port: the simulator's port.
-  ///   - topic: the app's bundle ID.
+  /// - Parameter topic: the app's bundle ID.
   package func settings(host: String, port: Int, topic: String) -> JSONValue {
     [
       "topics": [.string(topic)], "teamID": .string(Self.teamID), "keyID": .string(Self.keyID),

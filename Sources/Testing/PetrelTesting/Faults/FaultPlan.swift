@@ -5,7 +5,6 @@ struct FaultPlan<Fault: Sendable>: Sendable {
   struct Target: Sendable {
     /// The user's name; nil for a device without a signed-in user.
     var user: String?
-    /// The device's name.
     var device: String
     /// The operation of the request; nil for a push.
     var operation: TestOperation?
@@ -25,7 +24,6 @@ struct FaultPlan<Fault: Sendable>: Sendable {
     /// The number of times that the fault still applies, at least 1.
     var remaining: Int
 
-    /// Whether a target fulfils the conditions.
     func concerns(_ target: Target) -> Bool {
       if let user, user != target.user { return false }
       if let device, device != target.device { return false }
@@ -34,7 +32,6 @@ struct FaultPlan<Fault: Sendable>: Sendable {
     }
   }
 
-  /// The faults in the order in which tests asked for them.
   private var rules: [Rule] = []
 
   /// The number of times that all faults together still apply. A greater number than `Int.max`
@@ -71,7 +68,6 @@ struct FaultPlan<Fault: Sendable>: Sendable {
     return fault
   }
 
-  /// Removes all faults.
   mutating func removeAll() {
     rules.removeAll()
   }

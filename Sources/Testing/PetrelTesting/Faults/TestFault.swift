@@ -17,7 +17,6 @@ public struct TestFault: Sendable {
     case changeTokenExpired
   }
 
-  /// The kind of failure.
   let kind: Kind
 
   /// There is no network: the app gets `networkUnavailable`. The cloud does not get the request.
@@ -80,7 +79,6 @@ public struct TestPushFault: Sendable {
     case unregistered
   }
 
-  /// The kind of failure.
   let kind: Kind
 
   /// APNs cannot accept the push now (status 503). The cloud sends the push again after its clock

@@ -12,19 +12,15 @@ final class PushLog: Sendable {
     /// The number of pushes that were deleted because the log was full. It is also the position of
     /// the oldest kept push.
     var dropped = 0
-    /// The waiting tasks by their numbers.
     var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
     /// The number of the newest waiting task; 0 before the first.
     var nextWaiter = 0
-    /// Whether ``close()`` was called.
     var isClosed = false
   }
 
-  /// The greatest number of kept pushes, at least 1.
   private let limit: Int
   private let state = Mutex(State())
 
-  /// Creates an empty log; a limit below 1 counts as 1.
   init(limit: Int) {
     self.limit = max(1, limit)
   }
@@ -45,7 +41,6 @@ final class PushLog: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// The kept pushes, oldest first.
   var all: [TestPush] {
     state.withLock { state in
       let start = state.dropped % limit

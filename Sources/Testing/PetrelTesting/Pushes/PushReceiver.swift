@@ -7,23 +7,18 @@ internal import Synchronization
 
 /// The faults that still apply to later pushes. A lock protects them.
 final class PushFaults: Sendable {
-  /// The faults.
   let plan = Mutex(FaultPlan<TestPushFault>())
 }
 
 /// The receiver of the pushes to one device of the cloud. It answers the pushes in place of APNs.
 struct PushReceiver: Sendable {
-  /// The device's registration.
   let device: DeviceToken
-  /// The user's name in the test.
   let user: String
   /// The device's name in the test. If the device has no name, its token.
   let name: String
 
-  /// Creates the receiver of a registered device.
-  ///
-  /// - Parameter user: the user's name in the test. Nil for a user whom the test did not name; the
-  ///   user record name then replaces the name.
+  /// - Parameter user: Nil for a user whom the test did not name; the user record name then
+  ///   replaces the name.
   init(device: DeviceToken, user: String?) {
     self.device = device
     self.user = user ?? device.userRecordName
@@ -53,7 +48,6 @@ struct PushReceiver: Sendable {
     return container.hasPrefix(prefix) ? String(container.dropFirst(prefix.count)) : container
   }
 
-  /// Returns the answer of APNs for a fault.
   private static func answer(_ fault: TestPushFault, at now: Timestamp) -> PushAnswer {
     switch fault.kind {
     case .unavailable(let retryAfter):
@@ -66,7 +60,6 @@ struct PushReceiver: Sendable {
 }
 
 extension TestPush {
-  /// Creates the push that the test sees.
   fileprivate init(_ push: Push, to receiver: PushReceiver) {
     self.init(
       user: receiver.user, device: receiver.name,

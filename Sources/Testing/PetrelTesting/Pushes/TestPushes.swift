@@ -17,7 +17,6 @@ public struct TestPushes: AsyncSequence, Sendable {
   /// The sequence never throws.
   public typealias Failure = Never
 
-  /// The log of the cloud's pushes, which all loops read.
   let log: PushLog
 
   public func makeAsyncIterator() -> Iterator {
@@ -26,7 +25,6 @@ public struct TestPushes: AsyncSequence, Sendable {
 
   /// The iterator of one loop, with the position of the next push.
   public struct Iterator: AsyncIteratorProtocol {
-    /// The log.
     let log: PushLog
     /// The position of the next push, counted from 0.
     private var position = 0
