@@ -1,7 +1,6 @@
 import CPrefetch
 
 extension Array {
-  /// The size of a cache line in bytes.
   private static var line: Int { 64 }
   /// The number of cache lines after which a call stops prefetching. The hardware prefetcher
   /// fetches the rest when the elements are read in order.

@@ -38,9 +38,7 @@ struct Candidate: BitwiseCopyable, Sendable {
   /// - 1 bit: ``isMetAgain``;
   /// - 24 bits: ``path``.
   private var bits: UInt32
-  /// The first operand of the check; ``Check`` says its meaning.
   var low: UInt64
-  /// The second operand of the check; ``Check`` says its meaning.
   var high: UInt64
 
   /// Creates a candidate.
@@ -48,7 +46,6 @@ struct Candidate: BitwiseCopyable, Sendable {
   /// - Parameters:
   ///   - events: The bits of the events that the entry fires on, as in `Subscription.Options`.
   ///   - isMetAgain: Whether one change can meet the entry in several lists.
-  ///   - path: The value of ``path``: the index of the value that the check reads.
   init(
     entry: UInt32, events: UInt8, check: Check, isMetAgain: Bool, path: Int = 0, low: UInt64 = 0,
     high: UInt64 = .max
@@ -67,7 +64,6 @@ struct Candidate: BitwiseCopyable, Sendable {
     if check == .point { low = UInt64(renumbering[UInt32(low)]) }
   }
 
-  /// Replaces the number of the entry.
   mutating func renumberEntries(_ renumbering: Renumbering) { entry = renumbering[entry] }
 
   /// Whether the entry fires on an event.
@@ -120,7 +116,6 @@ struct CertainCandidate: BitwiseCopyable, Sendable {
     bits = entry << 3 | UInt32(events)
   }
 
-  /// Replaces the number of the entry.
   mutating func renumberEntries(_ renumbering: Renumbering) {
     bits = renumbering[entry] << 3 | bits & 7
   }

@@ -9,7 +9,6 @@ public struct MatchGroup: Sendable {
   /// four still waited a little, and a group of sixteen was no faster.
   public static let size = 8
 
-  /// The working memory of each change in the group.
   var scratches = (0..<size).map { _ in MatchScratch() }
 
   /// Creates the working memory of ``size`` changes.

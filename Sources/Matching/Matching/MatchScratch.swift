@@ -16,7 +16,6 @@ public struct MatchScratch: Sendable {
   var questions = PointQuestions()
   /// The slots of the entries that fire, in the first ``firedCount`` elements.
   var fired: [UInt32] = []
-  /// The number of entries that fire.
   var firedCount = 0
   /// The lists of the owners of the entries in ``fired``, at the same indices.
   var owners: [OwnerList] = []
@@ -33,7 +32,6 @@ public struct MatchScratch: Sendable {
   /// Creates empty working memory. The arrays grow with the first changes.
   public init() {}
 
-  /// Stores the record type and the event of the next change, and empties ``fired`` and ``later``.
   mutating func begin(type: Int32?, event: UInt8) {
     self.type = type
     self.event = event

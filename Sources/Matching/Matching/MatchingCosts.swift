@@ -4,12 +4,10 @@
 /// is checked for one change after the other, is counted: a word of the program is 1, and a filter
 /// that is evaluated directly is 64, as many words as take the same time.
 public struct MatchingCosts: Sendable {
-  /// The cost of a filter term.
   static let filter = 64
 
   /// The subscribers whose subscriptions are not matched.
   let excluded: SubscriberSet
-  /// Whether the cost of each subscriber is counted.
   let isBySubscriber: Bool
   /// The cost of all programs.
   public private(set) var total = 0

@@ -17,7 +17,6 @@ struct SpherePoint: BitwiseCopyable, Sendable {
   /// The value for "no place": all coordinates are NaN, so no distance to it is within a limit.
   static let nowhere = SpherePoint(latitude: .nan, longitude: .nan)
 
-  /// Creates a place from degrees.
   init(latitude: Double, longitude: Double) {
     self.latitude = latitude
     self.longitude = longitude
@@ -27,7 +26,6 @@ struct SpherePoint: BitwiseCopyable, Sendable {
     z = sin(north)
   }
 
-  /// The place as a location with latitude and longitude only.
   var location: Location { Location(latitude: latitude, longitude: longitude) }
 }
 
@@ -58,9 +56,7 @@ struct PlaceCap: Sendable {
   /// greater than the sum of all rounding errors, about 1.5e-7.
   private static let margin = 5e-7
 
-  /// Creates the cap.
-  ///
-  /// - Parameter distance: The distance in metres.
+  /// - Parameter distance: In metres.
   init(center: Location, distance: Double) {
     let place = SpherePoint(latitude: center.latitude, longitude: center.longitude)
     (x, y, z) = (Float(place.x), Float(place.y), Float(place.z))
@@ -69,7 +65,6 @@ struct PlaceCap: Sendable {
     chord = Float(half >= .pi / 2 ? 3 : 2 * sin(half))
   }
 
-  /// Creates the cap that ``words`` encodes.
   init(_ low: UInt64, _ high: UInt64) {
     x = Float(bitPattern: UInt32(low >> 32))
     y = Float(bitPattern: UInt32(truncatingIfNeeded: low))

@@ -1,7 +1,6 @@
 /// A set of subscribers of an index, by their numbers. It takes a bit for each number up to the
 /// greatest one.
 public struct SubscriberSet: Sendable {
-  /// The bits, 64 in a word.
   private var words: [UInt64] = []
 
   /// Creates an empty set.

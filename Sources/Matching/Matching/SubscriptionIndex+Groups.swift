@@ -12,7 +12,6 @@ extension SubscriptionIndex {
   /// method is faster, and its advantage grows with the number of subscriptions.
   ///
   /// - Parameters:
-  ///   - changes: The changes, in any number.
   ///   - places: The indices of the changes to match.
   ///   - versions: For each element of `changes`, the greatest version of a subscription that may
   ///     fire.
@@ -20,7 +19,6 @@ extension SubscriptionIndex {
   ///     a matched change are visited, even beyond the limit.
   ///   - costs: Receives what the matching cost. Subscriptions of its excluded subscribers are not
   ///     visited.
-  ///   - group: The working memory.
   ///   - visit: Receives the index of a change and the slot of a subscription that fires on it.
   ///     ``matches(inSlots:)`` returns the subscription.
   /// - Returns: The index after the last matched change; the lower bound of `places` if `limit` is

@@ -89,7 +89,6 @@ extension RecordTypeIndex {
     return broken
   }
 
-  /// Returns the points that the program of an entry uses.
   private func pointsOfProgram(_ entry: Entry) -> [UInt32] {
     entry.events == 0 ? [] : FilterProgram.terms(of: program(of: entry)).flatMap(\.points)
   }

@@ -30,9 +30,7 @@ extension SubscriptionIndex {
   ///
   /// A slot is valid until the index changes; ``matches(inSlots:)`` returns its subscription.
   ///
-  /// - Parameters:
-  ///   - version: The greatest version of a subscription that may fire.
-  ///   - scratch: The working memory.
+  /// - Parameter version: The greatest version of a subscription that may fire.
   /// - Complexity: O(*n* + *m* + *k*) on average. *n* is the number of facts of the record that are
   ///   looked up. *m* is the number of entries that are checked. *k* is the number of owners of the
   ///   entries and feeds that match.

@@ -47,7 +47,6 @@ extension SubscriptionIndex {
     contents.renumberEntries(of: nil, renumbering)
   }
 
-  /// Moves the lists of owners into new runs.
   private mutating func moveOwnerRuns() {
     var moved = ownerRuns.emptied()
     for type in types.indices {

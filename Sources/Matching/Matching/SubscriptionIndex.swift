@@ -37,7 +37,6 @@ public struct SubscriptionIndex: Sendable {
     var recordType: String?
   }
 
-  /// The subscriptions by key.
   var owners: OwnerTable
   /// The kinds and notification infos of the subscriptions.
   var contents: ContentTable
@@ -45,17 +44,14 @@ public struct SubscriptionIndex: Sendable {
   var ownerRuns = Runs<Int32>(filler: -1)
   /// The greatest version that was ever inserted; `Int64.min` before the first insertion.
   private(set) var latestVersion = Int64.min
-  /// The number of each record type that has entries, by name.
   var typeNumbers: [String: Int32] = [:]
   /// The index of each record type, by the number of the type. The index at a free number is empty.
   var types: [Shared<RecordTypeIndex>] = []
   /// The free numbers of record types. A new record type gets one of these first.
   private var freeTypes: [Int32] = []
-  /// The number of each ``Feed`` that has subscriptions.
   var feedNumbers: [Feed: Int32] = [:]
   /// The feeds, by number; a number is a slot of the table.
   var feeds = SlotTable<Feed>()
-  /// The owners of each feed, by the number of the feed.
   var feedOwners: [OwnerList] = []
   /// The seed of all hashes, different for each index.
   private let seed = UInt64.random(in: .min ... .max)
@@ -144,7 +140,6 @@ public struct SubscriptionIndex: Sendable {
     types[Int(type)].value.learn(from: change, &scratch)
   }
 
-  /// Returns the place of the entry of a kind, and creates the entry if there is none.
   private mutating func place(for kind: Subscription.Kind) -> ContentTable.Place {
     switch kind {
     case .query(let query, let zoneID, let options):
@@ -159,7 +154,6 @@ public struct SubscriptionIndex: Sendable {
     }
   }
 
-  /// Returns the place of a feed, and gives a new feed a number.
   private mutating func place(for feed: Feed) -> ContentTable.Place {
     if let known = feedNumbers[feed] { return ContentTable.Place(type: nil, entry: known) }
     let number = feeds.insert(feed)
@@ -168,7 +162,6 @@ public struct SubscriptionIndex: Sendable {
     return ContentTable.Place(type: nil, entry: number)
   }
 
-  /// Returns the number of a record type, and gives a new record type a number.
   private mutating func typeNumber(of name: String) -> Int32 {
     if let known = typeNumbers[name] { return known }
     let number = freeTypes.popLast() ?? Int32(types.count)
@@ -177,7 +170,6 @@ public struct SubscriptionIndex: Sendable {
     return number
   }
 
-  /// Calls `change` with the list of the entry's owners, ``ownerRuns`` and ``owners``.
   private mutating func changeOwners(
     at place: ContentTable.Place,
     _ change: (inout OwnerList, inout Runs<Int32>, inout OwnerTable) -> Void

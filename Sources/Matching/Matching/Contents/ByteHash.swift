@@ -3,13 +3,11 @@
 /// Each ``SubscriptionIndex`` draws a random seed of its own. A client therefore cannot choose
 /// values whose hashes collide.
 struct ByteHash: Sendable {
-  /// The seed.
   private let seed: UInt64
   /// A second seed, derived from the first. With a constant in its place, a client could choose one
   /// half of the bytes so that the other half has no effect.
   private let secret: UInt64
 
-  /// Creates a hash. Hashes with equal seeds give equal results.
   init(seed: UInt64) {
     self.seed = seed
     secret = Self.mix(seed ^ 0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03)

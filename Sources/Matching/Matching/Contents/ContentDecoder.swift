@@ -7,16 +7,13 @@ import Foundation
 /// did not write stop the program or give wrong values.
 struct ContentDecoder {
   private let bytes: UnsafeRawBufferPointer
-  /// The offset of the next byte to read.
   private var position = 0
 
-  /// Returns the kind of a subscription that ``ContentEncoder`` encoded.
   static func kind(_ bytes: UnsafeRawBufferPointer) -> Subscription.Kind {
     var decoder = ContentDecoder(bytes: bytes)
     return decoder.kind()
   }
 
-  /// Returns the notification info that ``ContentEncoder`` encoded.
   static func notificationInfo(_ bytes: UnsafeRawBufferPointer) -> NotificationInfo {
     var decoder = ContentDecoder(bytes: bytes)
     return decoder.notificationInfo()
@@ -128,18 +125,15 @@ struct ContentDecoder {
 
   private mutating func flag() -> Bool { number() == 1 }
 
-  /// Reads a flag and, if the flag is set, a value.
   private mutating func optional<Value>(_ decode: (inout ContentDecoder) -> Value) -> Value? {
     flag() ? decode(&self) : nil
   }
 
-  /// Reads a count and that many values.
   private mutating func each<Value>(_ decode: (inout ContentDecoder) -> Value) -> [Value] {
     let count = number()
     return (0..<count).map { _ in decode(&self) }
   }
 
-  /// Reads a count of bytes and that many bytes of UTF-8.
   private mutating func text() -> String {
     let count = number()
     defer { position += count }

@@ -7,7 +7,6 @@ import Foundation
 /// values have different bytes. Equal bytes therefore mean equal contents. The bytes exist only in
 /// memory, so their format may change at any time.
 struct ContentEncoder {
-  /// The bytes that were written so far.
   private(set) var bytes: [UInt8] = []
 
   /// Returns the encoding of a kind.
@@ -19,14 +18,12 @@ struct ContentEncoder {
     return encoder.bytes
   }
 
-  /// Returns the encoding of a filter.
   static func bytes(of filter: Filter) -> [UInt8] {
     var encoder = ContentEncoder()
     encoder.add(filter)
     return encoder.bytes
   }
 
-  /// Returns the encoding of a notification info.
   static func bytes(of info: NotificationInfo) -> [UInt8] {
     var encoder = ContentEncoder()
     encoder.add(info)
@@ -159,7 +156,6 @@ struct ContentEncoder {
     for path in ContentSymbols.flags { add(info[keyPath: path] ? 1 : 0) }
   }
 
-  /// Writes 0 for `nil`; otherwise 1 and the value.
   private mutating func add<Value>(
     optional value: Value?, _ encode: (inout ContentEncoder, Value) -> Void
   ) {
@@ -168,7 +164,6 @@ struct ContentEncoder {
     encode(&self, value)
   }
 
-  /// Writes the count of the UTF-8 bytes and the bytes.
   private mutating func add(_ text: String) {
     add(text.utf8.count)
     bytes.append(contentsOf: text.utf8)
@@ -196,16 +191,11 @@ struct ContentEncoder {
 /// The number of an element is its index in the array. The encoded bytes exist only in memory, so
 /// the order may change between releases.
 enum ContentSymbols {
-  /// The comparators of filters.
   static let comparators = CloudKitModel.Comparator.allCases
-  /// The system fields that a filter or a sort key can name.
   static let systemFields = SystemField.allCases
-  /// The types of the elements of lists.
   static let valueTypes = ValueType.allCases
-  /// The delete actions of references.
   static let actions = Reference.Action.allCases
 
-  /// The properties of a notification info that are texts.
   static var texts: [WritableKeyPath<NotificationInfo, String?>] {
     [
       \.alertBody, \.alertLocalizationKey, \.title, \.titleLocalizationKey, \.subtitle,
@@ -214,12 +204,10 @@ enum ContentSymbols {
     ]
   }
 
-  /// The properties of a notification info that are lists of texts.
   static var lists: [WritableKeyPath<NotificationInfo, [String]?>] {
     [\.alertLocalizationArgs, \.titleLocalizationArgs, \.subtitleLocalizationArgs, \.desiredKeys]
   }
 
-  /// The properties of a notification info that are Booleans.
   static var flags: [WritableKeyPath<NotificationInfo, Bool>] {
     [\.shouldBadge, \.shouldSendContentAvailable, \.shouldSendMutableContent]
   }

@@ -14,9 +14,6 @@ struct ContentTable: Sendable {
     /// ``SubscriptionIndex/Feed``.
     let entry: Int32
 
-    /// Creates a place from the two numbers.
-    ///
-    /// - Parameter type: The number of the record type; `nil` for zone and database subscriptions.
     init(type: Int32?, entry: Int32) {
       typeOrNone = type ?? -1
       self.entry = entry
@@ -26,22 +23,17 @@ struct ContentTable: Sendable {
     var type: Int32? { typeOrNone < 0 ? nil : typeOrNone }
   }
 
-  /// The encoded kinds.
   private var kinds: InternedBytes
   /// The place of the entry of each kind, by the kind's number.
   private var places: [Place] = []
-  /// The encoded notification infos.
   private var infos: InternedBytes
 
   /// Creates an empty table.
-  ///
-  /// - Parameter seed: The seed of the hashes.
   init(seed: UInt64) {
     kinds = InternedBytes(seed: seed)
     infos = InternedBytes(seed: seed)
   }
 
-  /// The number of different kinds.
   var count: Int { kinds.count }
 
   /// Returns the number of a kind, and whether the kind is new. Counts one more use.
@@ -54,18 +46,13 @@ struct ContentTable: Sendable {
     ContentEncoder.bytes(of: kind).withUnsafeBytes { kinds.use($0) }
   }
 
-  /// Sets the place of the entry of a kind.
-  ///
   /// - Complexity: O(1)
   mutating func setPlace(_ place: Place, of number: UInt32) {
     if number == places.count { places.append(place) } else { places[Int(number)] = place }
   }
 
-  /// Returns the place of the entry of a kind.
   func place(of number: UInt32) -> Place { places[Int(number)] }
 
-  /// Returns the kind with a number.
-  ///
   /// - Complexity: O(*n*), where *n* is the size of the kind in bytes: each call decodes it anew.
   func kind(_ number: UInt32) -> Subscription.Kind {
     kinds.withBytes(of: number) { ContentDecoder.kind($0) }
@@ -77,7 +64,6 @@ struct ContentTable: Sendable {
     if count == 0 { places = [] }
   }
 
-  /// The size of the table in bytes, whether the memory is used or not.
   var bytes: Int { kinds.memoryBytes + infos.memoryBytes + places.bytes }
 
   /// Whether a call of ``renumber()`` frees enough memory to be worth its cost.

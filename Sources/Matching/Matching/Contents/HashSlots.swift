@@ -13,7 +13,6 @@ struct HashSlots: Sendable {
   /// The slots. The upper half of a slot is the upper half of the key's hash, which determines the
   /// home slot. The lower half is the number plus one. An empty slot is 0.
   private var slots: [UInt64] = []
-  /// The number of keys in the table.
   private(set) var count = 0
   /// Whether the table prefers low memory to speed; see ``init(isDense:)``.
   private let isDense: Bool
@@ -91,8 +90,6 @@ struct HashSlots: Sendable {
     }
   }
 
-  /// Replaces each number.
-  ///
   /// - Complexity: O(*n*), where *n* is the number of slots.
   mutating func renumber(_ renumbering: Renumbering) {
     for slot in slots.indices where slots[slot] != 0 {
@@ -101,7 +98,6 @@ struct HashSlots: Sendable {
     }
   }
 
-  /// The size of the slots in bytes.
   var bytes: Int { slots.bytes }
 
   /// Returns the home slot of a hash: the upper half of the hash, scaled to the number of slots.

@@ -5,32 +5,24 @@
 struct InternedBytes: Sendable {
   /// The place of one byte string in the memory.
   private struct Item: BitwiseCopyable, Sendable {
-    /// The offset of the first byte.
     var start: UInt32
-    /// The number of bytes.
     var count: UInt32
     /// The use count; 0 when the number is free.
     var users: UInt32
   }
 
   private let hash: ByteHash
-  /// The byte strings by their numbers.
   private var items: [Item] = []
-  /// The numbers that are free.
   private var freeNumbers: [UInt32] = []
-  /// The bytes of all strings.
   private var memory = TextMemory()
   /// The hash table that finds the number of a byte string.
   private var slots = HashSlots(isDense: true)
 
   /// Creates an empty set.
-  ///
-  /// - Parameter seed: The seed of the hash.
   init(seed: UInt64) {
     hash = ByteHash(seed: seed)
   }
 
-  /// The number of different byte strings.
   var count: Int { items.count - freeNumbers.count }
 
   /// Returns the number under which these bytes are stored; `nil` if they are not in the set.
@@ -86,13 +78,9 @@ struct InternedBytes: Sendable {
     return true
   }
 
-  /// Whether a number is in use.
   func isUsed(_ number: UInt32) -> Bool { items[Int(number)].users > 0 }
 
-  /// The count of the free numbers.
   var freeCount: Int { freeNumbers.count }
-
-  /// The size of all tables in bytes, whether the memory is used or not.
   var memoryBytes: Int { items.bytes + freeNumbers.bytes + memory.size + slots.bytes }
 
   /// Numbers the byte strings anew, without gaps and in the same order. The caller must update each

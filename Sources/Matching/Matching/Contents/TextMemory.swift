@@ -9,15 +9,12 @@ struct TextMemory: Sendable {
   /// The number of bytes that belong to removed texts.
   private var unused = 0
 
-  /// The size of the buffer in bytes, whether it is used or not.
   var size: Int { bytes.bytes }
 
   /// Whether more than 4,096 bytes and more than half of the bytes are unused.
   var isWorthMoving: Bool { unused > 4_096 && unused * 2 > bytes.count }
 
-  /// Appends bytes.
-  ///
-  /// - Returns: The offset of the first byte.
+  /// Returns the offset of the first byte.
   mutating func append(_ added: UnsafeRawBufferPointer) -> UInt32 {
     let start = UInt32(bytes.count)
     bytes.append(contentsOf: added)
@@ -34,7 +31,6 @@ struct TextMemory: Sendable {
   /// Counts bytes as unused. They stay in the buffer until the bytes in use are moved.
   mutating func remove(count: UInt32) { unused += Int(count) }
 
-  /// Returns an empty buffer with capacity for the used bytes of this one.
   func emptied() -> TextMemory {
     var memory = TextMemory()
     memory.bytes.reserveCapacity(bytes.count - unused)

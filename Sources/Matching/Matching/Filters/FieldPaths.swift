@@ -10,7 +10,6 @@ struct FieldPaths: Sendable {
   struct Text: Sendable {
     /// The options by which a text is folded before it is compared.
     var options: Filter.Options
-    /// The number of the path.
     var path: UInt32
   }
 
@@ -18,7 +17,6 @@ struct FieldPaths: Sendable {
   struct Prefix: Sendable {
     /// The options by which a text is folded before its prefixes are compared.
     var options: Filter.Options
-    /// The number of the path.
     var path: UInt32
     /// The lengths of the prefixes in bytes. The count of a length is the number of points that
     /// have it.
@@ -29,13 +27,11 @@ struct FieldPaths: Sendable {
   struct Level: Sendable {
     /// The level. A dyadic interval has 2^level keys. A cell of a higher level is smaller.
     var level: UInt8
-    /// The number of the path.
     var path: UInt32
   }
 
   /// An ordered path of the field.
   struct Ordered: Sendable {
-    /// The kind of the values that the path orders.
     var kind: OrderedPath.Kind
     /// The number of the ordered path.
     var number: Int
@@ -43,13 +39,9 @@ struct FieldPaths: Sendable {
     var dyadicIntervals: [Level] = []
   }
 
-  /// The field.
   let key: FieldKey
-  /// The paths of the value itself.
   var values: [Text] = []
-  /// The paths of the elements of a list.
   var elements: [Text] = []
-  /// The paths of the prefixes of a text.
   var prefixes: [Prefix] = []
   /// The paths of the prefixes of the texts in a list.
   var elementPrefixes: [Prefix] = []
@@ -66,14 +58,11 @@ struct FieldPaths: Sendable {
   /// The places in the field of the latest learned changes.
   var places = Sample<SpherePoint>()
 
-  /// Creates empty lists for a field.
   init(_ key: FieldKey) {
     self.key = key
   }
 
   /// Adds a path that has just got its first point.
-  ///
-  /// - Parameter number: The number of the path.
   mutating func add(_ path: Path, number: UInt32) {
     switch path.shape {
     case .value: values.append(Text(options: path.options, path: number))
@@ -91,8 +80,6 @@ struct FieldPaths: Sendable {
   }
 
   /// Removes a path that has no points any more.
-  ///
-  /// - Parameter number: The number of the path.
   mutating func remove(_ path: Path, number: UInt32) {
     switch path.shape {
     case .value: values.removeAll { $0.path == number }
@@ -112,10 +99,7 @@ struct FieldPaths: Sendable {
 
   /// Counts the length of a point that was added or removed. Only paths of prefixes count lengths.
   ///
-  /// - Parameters:
-  ///   - length: The length of the point in bytes.
-  ///   - number: The number of the path.
-  ///   - isNew: `true` if the point was added; `false` if it was removed.
+  /// - Parameter isNew: `true` if the point was added; `false` if it was removed.
   /// - Returns: `true` if the set of lengths changed.
   mutating func count(length: Int, of path: Path, number: UInt32, isNew: Bool) -> Bool {
     switch path.shape {
@@ -125,8 +109,6 @@ struct FieldPaths: Sendable {
     }
   }
 
-  /// Counts a length in the path with this number. `isNew` says whether the count rises or falls.
-  ///
   /// - Returns: `true` if the set of lengths changed.
   private static func count(
     _ length: Int, _ path: UInt32, _ isNew: Bool, in prefixes: inout [Prefix]
@@ -147,7 +129,6 @@ struct Tally: Sendable {
   /// The counts, at the same indices.
   private var counts: [Int] = []
 
-  /// Adds one to the count of an integer.
   mutating func add(_ number: Int) {
     let place = numbers.firstIndex { $0 >= number } ?? numbers.count
     if place < numbers.count, numbers[place] == number {

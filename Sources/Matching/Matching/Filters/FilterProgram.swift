@@ -32,17 +32,14 @@ enum FilterProgram {
 
   /// One term of a program.
   struct Term: Hashable, Sendable {
-    /// The head and the arguments.
     var words: ArraySlice<UInt64>
 
     /// The operation of the head.
     var operation: Operation { FilterProgram.operation(words[words.startIndex]) }
     /// The number in the head. ``Operation`` says its meaning.
     var number: Int { FilterProgram.number(words[words.startIndex]) }
-    /// The words after the head.
     var arguments: ArraySlice<UInt64> { words.dropFirst() }
 
-    /// The numbers of the term's points; empty for a range, a distance or a filter.
     var points: [UInt32] {
       switch operation {
       case .any, .none, .all, .notAll: arguments.map { UInt32($0) }
@@ -51,8 +48,6 @@ enum FilterProgram {
     }
   }
 
-  /// Returns the terms of a program.
-  ///
   /// - Complexity: O(*n*), where *n* is the count of the words.
   static func terms(of program: ArraySlice<UInt64>) -> [Term] {
     var terms: [Term] = []
@@ -80,10 +75,8 @@ enum FilterProgram {
   static func operation(_ head: UInt64) -> Operation {
     Operation(rawValue: UInt8(truncatingIfNeeded: head)) ?? .filter
   }
-  /// The number in a head word.
   @inline(__always)
   static func number(_ head: UInt64) -> Int { Int(head >> 8 & 0xFFFF_FFFF) }
-  /// The count of the arguments in a head word.
   @inline(__always)
   static func count(_ head: UInt64) -> Int { Int(head >> 40) }
 }

@@ -7,14 +7,10 @@ import CloudKitModel
 /// decomposed accents as equal, but filters treat them as different. Swift treats a NaN as
 /// different from itself, so a filter with a NaN could never be found again.
 struct FilterTable: Sendable {
-  /// The encoded filters. Their numbers are the numbers of the filters.
   private var numbers: InternedBytes
-  /// The filters by their numbers; `nil` at free numbers.
   private var filters: [Filter?] = []
 
   /// Creates an empty table.
-  ///
-  /// - Parameter seed: The seed of the hash.
   init(seed: UInt64) {
     numbers = InternedBytes(seed: seed)
   }
@@ -27,10 +23,7 @@ struct FilterTable: Sendable {
     filters[Int(number)]!
   }
 
-  /// The number of different filters.
   var count: Int { numbers.count }
-
-  /// The count of the free numbers.
   var freeCount: Int { numbers.freeCount }
 
   /// The approximate size of the table in bytes. The values of filters are separate allocations,
@@ -59,7 +52,6 @@ struct FilterTable: Sendable {
     return Int32(number)
   }
 
-  /// Subtracts one use. The last call removes the filter.
   mutating func release(_ number: Int32) {
     guard numbers.release(UInt32(number)) else { return }
     filters[Int(number)] = nil

@@ -8,9 +8,7 @@ import CloudKitModel
 struct Path: Hashable, Sendable {
   /// The way in which points are read from a field.
   enum Shape: Hashable, Sendable {
-    /// The value itself.
     case value
-    /// Each element of a list.
     case element
     /// Each word of a text, or of the texts in a list.
     case word
@@ -30,11 +28,8 @@ struct Path: Hashable, Sendable {
     case everything
   }
 
-  /// The field whose value is read.
   var field: FieldKey
-  /// The way in which points are read.
   var shape: Shape
-  /// The options by which texts are folded before they are compared.
   var options: Filter.Options = []
 }
 
@@ -45,14 +40,11 @@ struct OrderedPath: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     /// Integers and doubles, in one order.
     case number
-    /// Timestamps, in milliseconds since 1970.
     case timestamp
     /// Texts, by the first eight bytes of the folded text.
     case text(Filter.Options)
   }
 
-  /// The field whose value is compared.
   var field: FieldKey
-  /// The kind of the values.
   var kind: Kind
 }

@@ -21,9 +21,7 @@ enum Term: Sendable {
   /// `implies` is a term that is true for each record that the filter matches. The index can file
   /// the entry under this term. `nil` means that no such term is known.
   indirect case filter(Filter, implies: Term?)
-  /// The condition that every record satisfies.
   case always
-  /// The condition that no record satisfies.
   case never
 
   /// Creates the term of a filter. The term is true exactly for the records that
@@ -33,7 +31,6 @@ enum Term: Sendable {
     self = filter.comparator.isNegated ? term.negated(of: filter) : term
   }
 
-  /// Creates the condition that a record is in a zone.
   init(_ zoneID: ZoneID) {
     self = .any(.zone, [PointValue(zoneID)], isNegated: false)
   }
@@ -263,7 +260,6 @@ enum Term: Sendable {
 }
 
 extension Path {
-  /// The path of the zone of a record.
   static let zone = Path(field: .allText, shape: .zone)
   /// The path of the point that every record has.
   static let everything = Path(field: .allText, shape: .everything)

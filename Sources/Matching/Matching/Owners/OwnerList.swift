@@ -7,19 +7,15 @@
 /// slots of the others are adjacent in ``Runs``, so that even a million are read in one pass. A
 /// list takes 16 bytes.
 struct OwnerList: BitwiseCopyable, Sendable {
-  /// A list without owners.
   static let empty = OwnerList()
 
   /// The slot of the first owner; -1 for none.
   private(set) var first: Int32 = -1
-  /// The slot of the second owner; -1 for none.
   private(set) var second: Int32 = -1
   /// The owners from the third on.
   private var others = RunList()
 
-  /// Whether the entry has no owner.
   var isEmpty: Bool { first < 0 }
-  /// The number of owners.
   var count: Int { (first < 0 ? 0 : 1) + (second < 0 ? 0 : 1) + Int(others.count) }
 
   /// The indices, in the runs, of the owners from the third on.
@@ -27,9 +23,6 @@ struct OwnerList: BitwiseCopyable, Sendable {
 
   /// Appends an owner.
   ///
-  /// - Parameters:
-  ///   - owner: The slot of the owner in the ``OwnerTable``.
-  ///   - runs: The runs that hold the owners from the third on.
   /// - Returns: The owner's place in the list, from 0.
   /// - Complexity: O(1), amortized.
   mutating func append(_ owner: Int32, in runs: inout Runs<Int32>) -> UInt32 {
@@ -58,7 +51,6 @@ struct OwnerList: BitwiseCopyable, Sendable {
     return last
   }
 
-  /// Removes the last owner and returns its slot.
   private mutating func removeLast(in runs: inout Runs<Int32>) -> Int32 {
     if !others.isEmpty {
       let last = runs[others.start + others.count - 1]
@@ -70,8 +62,6 @@ struct OwnerList: BitwiseCopyable, Sendable {
   }
 
   /// Replaces the slot of the owner at a place.
-  ///
-  /// - Complexity: O(1)
   mutating func setOwner(_ owner: Int32, at place: UInt32, in runs: inout Runs<Int32>) {
     switch place {
     case 0: first = owner
@@ -88,7 +78,6 @@ struct OwnerList: BitwiseCopyable, Sendable {
     others.move(from: old, to: &new)
   }
 
-  /// Returns the slots of the owners in the order of their places.
   func slots(in runs: Runs<Int32>) -> [Int32] {
     [first, second].filter { $0 >= 0 } + runs.elements[rest]
   }

@@ -28,39 +28,26 @@ struct OwnerTable: Sendable {
 
   /// The hash function of keys: of the bytes of the ID and the number of the subscriber.
   private let hash: ByteHash
-  /// The owners, by slot. There are no gaps.
   private var owners: [Owner] = []
-  /// The IDs of the subscriptions.
   private var identifiers = TextMemory()
-  /// The names of the subscribers.
   private var subscribers: InternedBytes
-  /// The hash table that finds slots by keys.
   private var slots = HashSlots(isDense: true)
 
   /// Creates an empty table.
-  ///
-  /// - Parameter seed: The seed of the hashes.
   init(seed: UInt64) {
     hash = ByteHash(seed: seed)
     subscribers = InternedBytes(seed: seed)
   }
 
-  /// The number of owners.
   var count: Int { owners.count }
-
-  /// The slots, each of which holds an owner.
   var indices: Range<Int32> { 0..<Int32(owners.count) }
 
-  /// The owner in a slot.
-  ///
   /// - Precondition: The slot holds an owner.
   subscript(slot: Int32) -> Owner {
     @inline(__always) get { owners[Int(slot)] }
     _modify { yield &owners[Int(slot)] }
   }
 
-  /// Returns the slot of the owner with a key; `nil` if there is none.
-  ///
   /// - Complexity: O(*n*) on average, where *n* is the length of the key in bytes.
   func find(_ key: SubscriptionKey) -> Int32? {
     guard let subscriber = number(ofSubscriber: key.subscriber) else { return nil }
@@ -69,13 +56,10 @@ struct OwnerTable: Sendable {
     }
   }
 
-  /// Returns the number of a subscriber's name; `nil` if no owner has it.
   func number(ofSubscriber subscriber: String) -> UInt32? {
     PointValue.visit(subscriber) { name -> UInt32? in subscribers.find(name) }
   }
 
-  /// Returns the name of the subscriber with a number.
-  ///
   /// - Precondition: An owner has the subscriber.
   func subscriber(numbered number: UInt32) -> String {
     subscribers.withBytes(of: number) { String(decoding: $0, as: UTF8.self) }
@@ -83,7 +67,6 @@ struct OwnerTable: Sendable {
 
   /// Returns the number of the first subscriber of a list who is not in a set; `nil` if all are.
   ///
-  /// - Parameter runs: The runs that contain the owners of the list from the third on.
   /// - Complexity: O(*n*), where *n* is the number of owners before the result.
   func firstSubscriber(
     of list: OwnerList, in runs: borrowing Runs<Int32>, notIn excluded: SubscriberSet
@@ -160,7 +143,6 @@ struct OwnerTable: Sendable {
     return isLast ? nil : last
   }
 
-  /// The size of all tables in bytes, whether the memory is used or not.
   var bytes: Int { owners.bytes + identifiers.size + subscribers.memoryBytes + slots.bytes }
 
   /// Replaces the numbers of kinds (`contents`) and infos after ``ContentTable/renumber()``. An
@@ -185,8 +167,6 @@ struct OwnerTable: Sendable {
     }
   }
 
-  /// Returns the key of the owner in a slot.
-  ///
   /// - Complexity: O(*n*), where *n* is the length of the key in bytes.
   func key(of slot: Int32) -> SubscriptionKey {
     let owner = owners[Int(slot)]
@@ -232,7 +212,6 @@ struct OwnerTable: Sendable {
     return found.map { Int32($0) }
   }
 
-  /// Returns the hash of an owner's key.
   private func hash(of owner: Owner) -> UInt64 {
     withIdentifier(of: owner) { hash.hash($0, number: UInt64(owner.subscriber)) }
   }
@@ -244,7 +223,6 @@ struct OwnerTable: Sendable {
     identifiers.withBytes(at: owner.identifier, count: owner.identifierCount, body)
   }
 
-  /// Moves the IDs in use into a new buffer.
   private mutating func moveIdentifiers() {
     var moved = identifiers.emptied()
     for slot in owners.indices {

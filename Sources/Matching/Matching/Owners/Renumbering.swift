@@ -6,9 +6,8 @@ struct Renumbering: Sendable {
 
   /// Creates the map.
   ///
-  /// - Parameters:
-  ///   - count: The number of old numbers, 0 up to `count - 1`.
-  ///   - isUsed: Returns whether a number is in use. It is called once for each number, in order.
+  /// - Parameter isUsed: Returns whether a number is in use. It is called once for each number, in
+  ///   order.
   /// - Complexity: O(`count`)
   init(count: Int, isUsed: (Int) -> Bool) {
     var next: UInt32 = 0
@@ -18,7 +17,6 @@ struct Renumbering: Sendable {
     }
   }
 
-  /// The new number of a number that was in use.
   subscript(number: UInt32) -> UInt32 { numbers[Int(number)] }
 
   /// Whether enough numbers are free to justify a pass over all places that store a number.
@@ -27,10 +25,7 @@ struct Renumbering: Sendable {
   /// last pass, so the pass adds only O(1) to the cost of each release, amortized. The free numbers
   /// must also be more than one sixteenth of `mentions`.
   ///
-  /// - Parameters:
-  ///   - free: The count of the free numbers.
-  ///   - used: The count of the numbers in use.
-  ///   - mentions: The count of the places outside the table that store a number.
+  /// - Parameter mentions: The count of the places outside the table that store a number.
   static func isWorthIt(free: Int, used: Int, mentions: Int = 0) -> Bool {
     free > used + 64 && free > mentions / 16
   }

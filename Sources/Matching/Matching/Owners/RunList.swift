@@ -3,7 +3,6 @@
 /// The list itself is a start, a count and a capacity in eight bytes, so that a million short lists
 /// are small. The operations take the runs as an argument.
 struct RunList: BitwiseCopyable, Sendable {
-  /// The index of the first element in the runs.
   private(set) var start: UInt32 = 0
   /// The lowest 6 bits are the ``step``, from which the capacity follows. The bits above are the
   /// count. A list has fewer than 2^26 elements.
@@ -12,12 +11,9 @@ struct RunList: BitwiseCopyable, Sendable {
   /// The number of bits of the step.
   private static let stepWidth: UInt32 = 6
 
-  /// The number of elements.
   @inline(__always) var count: UInt32 { size >> Self.stepWidth }
-  /// Whether the list has no elements.
   @inline(__always) var isEmpty: Bool { count == 0 }
 
-  /// The indices of the elements in the runs.
   @inline(__always)
   var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
 
@@ -80,7 +76,6 @@ struct RunList: BitwiseCopyable, Sendable {
     for place in 0..<elements { new[start + place] = old[oldStart + place] }
   }
 
-  /// Moves the elements into a run of another capacity.
   private mutating func reserve<Element>(_ step: UInt32, in runs: inout Runs<Element>) {
     let (old, oldCapacity) = (start, capacity)
     start = runs.allocate(Int(Self.capacity(step)))

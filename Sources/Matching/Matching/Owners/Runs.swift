@@ -10,12 +10,9 @@ struct Runs<Element: BitwiseCopyable & Sendable>: Sendable {
   private var free: [Int: [UInt32]] = [:]
   /// The number of elements in runs that are not free.
   private(set) var used = 0
-  /// The element that fills new runs.
   private let filler: Element
 
   /// Creates an empty pool.
-  ///
-  /// - Parameter filler: The element that fills new runs.
   init(filler: Element) {
     self.filler = filler
   }
@@ -23,7 +20,6 @@ struct Runs<Element: BitwiseCopyable & Sendable>: Sendable {
   /// Whether the free elements exceed the used ones by more than 4,096.
   var isWorthMoving: Bool { elements.count > 2 * used + 4_096 }
 
-  /// The size of the pool in bytes, whether the memory is used or not.
   var bytes: Int {
     elements.bytes + free.values.reduce(0) { $0 + $1.bytes }
   }
@@ -72,7 +68,6 @@ struct Runs<Element: BitwiseCopyable & Sendable>: Sendable {
     return runs
   }
 
-  /// The element at an index.
   subscript(place: UInt32) -> Element {
     @inline(__always) get { elements[Int(place)] }
     @inline(__always) _modify { yield &elements[Int(place)] }

@@ -17,10 +17,8 @@ struct Shared<Value: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// The heap object, shared by copies.
   private var place: Place
 
-  /// Creates a heap object with the value.
   init(_ value: Value) {
     place = Place(value)
   }
@@ -43,7 +41,6 @@ struct Shared<Value: Sendable>: @unchecked Sendable {
 private struct Held<Value>: ~Copyable {
   var value: Value
 
-  /// Calls `body` with the borrowed value.
   @inline(__always)
   borrowing func read<Result>(_ body: (borrowing Value) -> Result) -> Result { body(value) }
 }
@@ -60,7 +57,6 @@ extension UnsafeBufferPointer {
     }
   }
 
-  /// Calls `body` with the address of an element.
   @inline(__always)
   private func withUnsafePointer<Result>(
     to place: Int, _ body: (UnsafePointer<Element>) -> Result

@@ -8,13 +8,9 @@
 struct SlotTable<Element: Sendable>: Sendable {
   /// The elements, by slot; `nil` in a free slot.
   private var slots: [Element?] = []
-  /// The free slots.
   private var free: [Int32] = []
-
-  /// The number of elements.
   var count: Int { slots.count - free.count }
 
-  /// Adds an element and returns its slot.
   mutating func insert(_ element: Element) -> Int32 {
     if let slot = free.popLast() {
       slots[Int(slot)] = element
@@ -24,16 +20,12 @@ struct SlotTable<Element: Sendable>: Sendable {
     return Int32(slots.count - 1)
   }
 
-  /// Removes the element of a slot and frees the slot.
-  ///
   /// - Precondition: The slot holds an element.
   mutating func remove(_ slot: Int32) {
     slots[Int(slot)] = nil
     free.append(slot)
   }
 
-  /// The element in a slot.
-  ///
   /// - Precondition: The slot holds an element.
   subscript(slot: Int32) -> Element {
     // An empty slot means that the tables contradict each other: to continue would lose matches.
@@ -41,10 +33,7 @@ struct SlotTable<Element: Sendable>: Sendable {
     _modify { yield &slots[Int(slot)]! }
   }
 
-  /// The count of the free slots.
   var freeCount: Int { free.count }
-
-  /// The size of the table in bytes, whether the memory is used or not.
   var bytes: Int { slots.bytes + free.bytes }
 
   /// Numbers the slots anew, without gaps and in the same order. The caller must update each slot
@@ -66,6 +55,5 @@ struct SlotTable<Element: Sendable>: Sendable {
     return Int32(slot)
   }
 
-  /// The slots that hold an element, in ascending order.
   var indices: [Int32] { slots.indices.lazy.filter { slots[$0] != nil }.map { Int32($0) } }
 }

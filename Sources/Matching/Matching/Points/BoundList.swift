@@ -24,7 +24,6 @@ struct BoundList: Sendable {
 
   /// The chunks in ascending order. No chunk is empty.
   private var chunks: [[Element]] = []
-  /// The number of candidates.
   private(set) var count = 0
 
   /// Adds a candidate. Candidates with equal bounds are in the order of the slots of their entries.

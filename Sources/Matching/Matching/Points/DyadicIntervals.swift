@@ -18,7 +18,6 @@ enum DyadicIntervals {
     return (level, dyadicInterval(of: low, level: level)...dyadicInterval(of: high, level: level))
   }
 
-  /// Returns the range of the keys in the dyadic intervals of a cover. It contains the interval.
   static func keys(
     in cover: (level: UInt8, dyadicIntervals: ClosedRange<UInt64>)
   ) -> ClosedRange<UInt64> {
@@ -40,9 +39,7 @@ struct Reach: BitwiseCopyable, Sendable {
   /// The range that contains no dyadic interval.
   static let nothing = Reach(first: .max, last: 0)
 
-  /// The least dyadic interval of the range.
   private var first: UInt64
-  /// The greatest dyadic interval of the range.
   private var last: UInt64
 
   /// Whether an entry may be filed under a dyadic interval.
@@ -51,7 +48,6 @@ struct Reach: BitwiseCopyable, Sendable {
     first <= dyadicInterval && dyadicInterval <= last
   }
 
-  /// Extends the range so that it contains the dyadic intervals.
   mutating func include(_ dyadicIntervals: ClosedRange<UInt64>) {
     first = min(first, dyadicIntervals.lowerBound)
     last = max(last, dyadicIntervals.upperBound)

@@ -47,20 +47,17 @@ struct OrderedValue: BitwiseCopyable, Sendable {
   /// ceiling. No value has this position. Matching uses it for a ``Candidate`` without a condition.
   static let always = OrderedValue(floor: .max, ceiling: 0)
 
-  /// Whether the position stands for "no value".
   var isMissing: Bool { floor == 0 && ceiling == .max }
 
   /// Whether the value is between the bounds, both included.
   @inline(__always)
   func isWithin(_ low: UInt64, _ high: UInt64) -> Bool { low <= floor && ceiling <= high }
 
-  /// Creates a position from its two keys.
   private init(floor: UInt64, ceiling: UInt64) {
     self.floor = floor
     self.ceiling = ceiling
   }
 
-  /// Creates the position of a value that has a key.
   init(exactly key: UInt64) {
     floor = key
     ceiling = key
@@ -72,7 +69,6 @@ struct OrderedValue: BitwiseCopyable, Sendable {
     self.init(exactly: key)
   }
 
-  /// Creates the position of an integer.
   init(_ integer: Int64) {
     let nearest = Double(integer)
     // The nearest double is never a NaN, so it has a key and the fallback is never used.

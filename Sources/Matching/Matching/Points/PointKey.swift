@@ -7,7 +7,6 @@ struct PointKey: BitwiseCopyable, Sendable {
   /// The number of the path, shifted left by ``PointValue/Kind/width`` bits, with the kind of the
   /// bytes in these bits.
   let path: UInt32
-  /// The number of bytes.
   let count: UInt32
   /// The first eight bytes; zeros fill up fewer bytes.
   let low: UInt64

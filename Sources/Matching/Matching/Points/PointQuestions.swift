@@ -11,12 +11,10 @@ struct PointQuestions: Sendable {
   /// The greatest number of keys in a batch.
   private static let capacity = 64
 
-  /// The keys, in the first ``count`` elements.
   private var keys: [PointKey] = []
   /// The numbers of the points that most likely have the keys. `place` is the index of the key in
   /// ``keys``.
   private var found: [(place: Int, number: UInt32)] = []
-  /// The number of keys that wait.
   private var count = 0
 
   /// Adds a key. A full batch is looked up first.

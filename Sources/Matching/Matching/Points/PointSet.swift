@@ -9,9 +9,7 @@ struct PointSet: Sendable {
   /// The upper half of a slot is the round in which the slot was filled, the lower half the number.
   /// A slot of another round counts as empty.
   private var slots = [UInt64](repeating: 0, count: 256)
-  /// The current round.
   private var round: UInt64 = 1
-  /// The number of points in the set.
   private var count = 0
 
   /// Empties the set.
@@ -25,9 +23,6 @@ struct PointSet: Sendable {
   }
 
   /// Adds a number.
-  ///
-  /// - Returns: `true` if the number is new.
-  /// - Complexity: O(1) on average, amortized.
   @inline(__always)
   mutating func insert(_ number: UInt32) -> Bool {
     if count * 2 >= slots.count { grow() }
@@ -38,8 +33,6 @@ struct PointSet: Sendable {
     return true
   }
 
-  /// Whether the set has a number.
-  ///
   /// - Complexity: O(1) on average.
   @inline(__always)
   func contains(_ number: UInt32) -> Bool { slot(of: number).isThere }
@@ -58,7 +51,6 @@ struct PointSet: Sendable {
     return (slot, false)
   }
 
-  /// Doubles the slots.
   private mutating func grow() {
     let old = slots
     slots = [UInt64](repeating: 0, count: old.count * 2)

@@ -9,7 +9,6 @@ struct PointTable: Sendable {
   struct Point: BitwiseCopyable, Sendable {
     /// The number of the path and the kind of the bytes, as in ``PointKey/path``.
     let path: UInt32
-    /// The number of bytes.
     let count: UInt32
     /// The words of the point's ``PointKey``.
     let low: UInt64
@@ -19,7 +18,6 @@ struct PointTable: Sendable {
     /// The candidates that fire for every record with the point, without a check.
     var certain = RunList()
 
-    /// Whether no entry is filed under the point.
     var isEmpty: Bool { candidates.isEmpty && certain.isEmpty }
 
     /// Whether the point has the key. If the key does not contain all bytes (``PointKey/isWhole``),
@@ -45,38 +43,27 @@ struct PointTable: Sendable {
     var learntBefore: UInt32 = 0
   }
 
-  /// The hash of the keys.
   private let hash: ByteHash
-  /// The points, by number.
   private(set) var points: [Point] = []
-  /// The ledgers, by number.
   private(set) var ledgers: [Ledger] = []
-  /// The numbers that are free.
   private var freeNumbers: [UInt32] = []
   /// The bytes of the points that are longer than ``PointKey/wholeCount``.
   private var memory: [UInt8] = []
-  /// The number of bytes in the memory that belong to removed points.
   private var unusedBytes = 0
-  /// The hash table that finds numbers by keys.
   private var slots = HashSlots()
 
   /// Creates an empty table.
-  ///
-  /// - Parameter seed: The seed of the hash.
   init(seed: UInt64) {
     hash = ByteHash(seed: seed)
   }
 
-  /// The number of points.
   var count: Int { points.count - freeNumbers.count }
 
-  /// The point with a number.
   subscript(point: UInt32) -> Point {
     @inline(__always) get { points[Int(point)] }
     @inline(__always) _modify { yield &points[Int(point)] }
   }
 
-  /// The ledger of the point with a number.
   subscript(ledgerOf point: UInt32) -> Ledger {
     get { ledgers[Int(point)] }
     _modify { yield &ledgers[Int(point)] }
@@ -85,8 +72,6 @@ struct PointTable: Sendable {
   /// Returns the key of some bytes.
   ///
   /// A key of up to ``PointKey/wholeCount`` bytes stays valid when the bytes are gone.
-  ///
-  /// - Parameter path: The number of the path and the kind of the bytes, as in ``PointKey/path``.
   @inline(__always)
   func key(_ bytes: UnsafeRawBufferPointer, path: UInt32) -> PointKey {
     PointKey(bytes, path: path, hash)
@@ -114,8 +99,6 @@ struct PointTable: Sendable {
     slots.find(hash: key.hash) { points[Int($0)].mayBe(key) }
   }
 
-  /// Returns the number of the point with this path and these bytes; `nil` if there is none.
-  ///
   /// - Complexity: O(*n*) on average, where *n* is the count of the bytes.
   func find(_ bytes: UnsafeRawBufferPointer, path: UInt32) -> UInt32? {
     find(key(bytes, path: path), bytes)
@@ -179,10 +162,8 @@ struct PointTable: Sendable {
     return true
   }
 
-  /// The count of the free numbers.
   var freeCount: Int { freeNumbers.count }
 
-  /// The size of all tables in bytes, unused memory included.
   var bytes: Int {
     points.bytes + ledgers.bytes + freeNumbers.bytes + memory.bytes + slots.bytes
   }
@@ -260,7 +241,6 @@ struct PointTable: Sendable {
     }
   }
 
-  /// Moves the bytes in use into new memory.
   private mutating func compact() {
     var compacted: [UInt8] = []
     compacted.reserveCapacity(memory.count - unusedBytes)

@@ -25,17 +25,13 @@ struct PointValue: Hashable, Sendable {
     case unknown
   }
 
-  /// The kind of the bytes.
   var kind = Kind.plain
-  /// The bytes.
   var bytes: [UInt8]
 
-  /// Creates a plain value.
   init(bytes: some Sequence<UInt8>) {
     self.bytes = Array(bytes)
   }
 
-  /// Creates a plain value from the number of a cell or of a dyadic interval.
   init(_ number: UInt64) {
     bytes = withUnsafeBytes(of: number) { Array($0) }
   }
@@ -50,8 +46,6 @@ struct PointValue: Hashable, Sendable {
 
   /// Creates the bytes of a record value; `nil` if ``visit(_:_:_:)`` does not return
   /// ``Finding/found``.
-  ///
-  /// - Parameter options: The options by which a text is folded.
   init?(_ value: RecordValue, _ options: Filter.Options) {
     var made: PointValue?
     let finding = Self.visit(value, options) { bytes, kind in

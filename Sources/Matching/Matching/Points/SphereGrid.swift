@@ -74,16 +74,13 @@ enum SphereGrid {
     return (radius, ratio < 1 ? asin(ratio) * 180 / .pi * (1 + 1e-9) + 1e-7 : 180)
   }
 
-  /// Returns the height of the bands of a level in degrees of latitude.
   private static func height(_ level: UInt8) -> Double { 180 / Double(1 << Int(level)) }
 
-  /// Returns the number of the band that contains a latitude, from 0 at the south pole.
   private static func band(of latitude: Double, level: UInt8) -> Int {
     let clamped = min(90, max(-90, latitude))
     return min((1 << Int(level)) - 1, Int((clamped + 90) / height(level)))
   }
 
-  /// Returns the number of cells of a band, at least 1.
   private static func columns(of band: Int, level: UInt8) -> Int {
     let south = Double(band) * height(level) - 90
     let north = south + height(level)

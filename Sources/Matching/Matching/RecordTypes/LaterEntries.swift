@@ -9,13 +9,11 @@ struct LaterEntries: Sendable {
   /// Whether the change can meet some of ``programs`` at several places.
   private var repeatsPrograms = false
 
-  /// Adds the entry of a candidate whose program decides.
   mutating func run(_ candidate: Candidate) {
     programs.append(candidate.entry)
     if candidate.isMetAgain { repeatsPrograms = true }
   }
 
-  /// Adds the entry of a candidate that fires.
   mutating func fire(_ candidate: Candidate) { fired.append(candidate.entry) }
 
   /// Leaves each entry once.
@@ -26,7 +24,6 @@ struct LaterEntries: Sendable {
     if !fired.isEmpty { Self.removeDuplicates(from: &fired) }
   }
 
-  /// Sorts entries and leaves each once.
   private static func removeDuplicates(from entries: inout [UInt32]) {
     entries.sort()
     var count = 0

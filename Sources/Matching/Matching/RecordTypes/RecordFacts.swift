@@ -10,18 +10,14 @@ struct RecordFacts: Sendable {
   /// A point of the change, with the lists of the candidates (references to entries) that are filed
   /// under the point.
   struct Hit: BitwiseCopyable, Sendable {
-    /// The number of the point.
     var point: UInt32
-    /// The candidates that have to be checked.
     var candidates: RunList
-    /// The candidates that fire without a check.
     var certain: RunList
 
     /// The filler of unused elements.
     fileprivate static let none = Hit(point: 0, candidates: RunList(), certain: RunList())
   }
 
-  /// The numbers of the points of the change.
   private var met = PointSet()
   /// The change's value on each ordered path: path *n* has index *n* + 1. Element 0 is
   /// ``OrderedValue/always``.
@@ -32,17 +28,13 @@ struct RecordFacts: Sendable {
   /// The hits, in the first ``hitCount`` elements: the change's points under which entries are
   /// filed. In learning, all points of the change are hits.
   private(set) var hits: [Hit] = []
-  /// The number of hits.
   private(set) var hitCount = 0
   /// Whether points without entries are hits too.
   private var keepsAll = false
 
   /// Empties the facts for the next change.
   ///
-  /// - Parameters:
-  ///   - orderedPaths: The number of ordered paths of the record type.
-  ///   - fields: The number of fields of the record type.
-  ///   - keepsAll: Whether points without entries are hits too, as learning needs.
+  /// - Parameter keepsAll: Whether points without entries are hits too, as learning needs.
   /// - Complexity: O(*n*), where *n* is the number of ordered paths and fields.
   mutating func begin(orderedPaths: Int, fields: Int, keepsAll: Bool) {
     self.keepsAll = keepsAll
@@ -65,9 +57,7 @@ struct RecordFacts: Sendable {
 
   /// Adds a point of the change. A point that was added before is ignored.
   ///
-  /// - Parameters:
-  ///   - number: The number of the point.
-  ///   - point: The point. Its two lists of candidates are copied into the hit.
+  /// - Parameter point: The point. Its two lists of candidates are copied into the hit.
   ///
   /// - Complexity: O(1) on average, amortized.
   @inline(__always)
@@ -78,16 +68,11 @@ struct RecordFacts: Sendable {
     hitCount += 1
   }
 
-  /// Whether the change has a point.
-  ///
   /// - Complexity: O(1) on average.
   @inline(__always)
   func has(_ point: UInt64) -> Bool { met.contains(UInt32(truncatingIfNeeded: point)) }
 
-  /// Sets the change's value on an ordered path.
-  ///
   /// - Parameter path: The number of the ordered path, from 0.
   mutating func setValue(_ value: OrderedValue, path: Int) { ordered[path + 1] = value }
-  /// Sets the change's place in a field.
   mutating func setPlace(_ place: SpherePoint, field: Int) { places[field] = place }
 }

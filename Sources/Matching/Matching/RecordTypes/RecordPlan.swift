@@ -21,11 +21,8 @@ struct RecordPlan: Sendable {
       case absence
     }
 
-    /// The kind of the fact.
     let asked: Asked
-    /// The level of a cell or a dyadic interval; otherwise 0.
     let level: UInt8
-    /// The raw value of ``options``.
     private let rawOptions: UInt8
     /// The number of the ``Path``; for an ordered value, the number of the ``OrderedPath``.
     let path: UInt32
@@ -40,8 +37,6 @@ struct RecordPlan: Sendable {
     var lengths: Range<Int> { Int(firstLength)..<Int(firstLength) + Int(lengthCount) }
 
     /// Creates a step.
-    ///
-    /// - Parameter lengths: The indices of the prefix lengths in ``RecordPlan/lengths``.
     init(
       _ asked: Asked, path: UInt32, level: UInt8 = 0, options: Filter.Options = [],
       lengths: Range<Int> = 0..<0
@@ -57,33 +52,25 @@ struct RecordPlan: Sendable {
 
   /// A field that at least one step reads, or whose place an entry compares.
   struct Field: BitwiseCopyable, Sendable {
-    /// The field's number in the index of the record type.
     let number: Int
-    /// The index of the first step.
     fileprivate let firstStep: Int
-    /// The number of steps.
     fileprivate let stepCount: Int
     /// Whether an entry compares the distance from the field's place to a center.
     let asksForPlace: Bool
 
-    /// The indices of the field's steps in ``RecordPlan/steps``.
     var steps: Range<Int> { firstStep..<firstStep + stepCount }
   }
 
-  /// The steps, field by field.
   private(set) var steps: [Step] = []
   /// The prefix lengths in bytes, in ascending order for each step.
   private(set) var lengths: [Int] = []
   /// The names of the record's own fields in the plan, in ascending order.
   private(set) var names: [String] = []
-  /// The record's own fields, at the same indices as their names.
   private(set) var named: [Field] = []
-  /// The system fields in the plan.
   private(set) var system: [(key: SystemField, field: Field)] = []
   /// The number of the path of the words of all text; `nil` if no entry searches all text.
   private(set) var allText: UInt32?
 
-  /// Creates a plan without steps.
   init() {}
 
   /// Creates the plan of some fields.
@@ -115,7 +102,6 @@ struct RecordPlan: Sendable {
     self.named = named.map(\.field)
   }
 
-  /// Adds the steps of one field.
   private mutating func add(_ paths: FieldPaths) {
     steps += paths.values.map { Step(.value, path: $0.path, options: $0.options) }
     steps += paths.elements.map { Step(.element, path: $0.path, options: $0.options) }

@@ -24,7 +24,6 @@ extension RecordTypeIndex {
       case bound(Int, UInt64, isUpper: Bool)
     }
 
-    /// The place.
     var place = Place.nothing
     /// The index of the term that matching need not check, because it is true for every record that
     /// meets the entry at the place. `nil` if there is no such term.
@@ -178,12 +177,10 @@ extension RecordTypeIndex {
 }
 
 extension FilterProgram.Term {
-  /// The bounds of a range.
   fileprivate var bounds: (low: UInt64, high: UInt64) {
     (words[words.startIndex + 1], words[words.startIndex + 2])
   }
 
-  /// The center and the distance, in metres, of a distance term.
   fileprivate var circle: (center: Location, distance: Double) {
     let numbers = arguments.map { Double(bitPattern: $0) }
     return (Location(latitude: numbers[0], longitude: numbers[1]), numbers[2])

@@ -22,7 +22,6 @@ extension RecordTypeIndex {
     return (choice, candidate(slot, terms, choice))
   }
 
-  /// Files an entry at a chosen place.
   private mutating func file(_ slot: Int32, by choice: Choice, _ candidate: Candidate) {
     switch choice.place {
     case .nothing:
@@ -138,7 +137,6 @@ extension RecordTypeIndex {
   /// is 0 in a position in the other list.
   static let certainPlace: UInt32 = 1 << 31
 
-  /// Updates the key of an entry whose candidate moved within the list of a point.
   private mutating func move(_ slot: Int32, at point: UInt32, to place: UInt32) {
     let entry = entries[slot]
     for index in entry.keys..<entry.keys + entry.keyCount

@@ -10,9 +10,7 @@ extension RecordTypeIndex {
   /// Reads the facts of some changes into their scratches, and prefetches the hash slots of their
   /// points (facts with a number).
   ///
-  /// - Parameters:
-  ///   - changes: The changes of the group, at most as many as there are scratches.
-  ///   - places: The indices of the changes of this record type.
+  /// - Parameter places: The indices of the changes of this record type.
   @inline(never)
   func look(
     at changes: UnsafeBufferPointer<Change>, in places: Range<Int>,
@@ -33,7 +31,6 @@ extension RecordTypeIndex {
     for place in places { meetPoints(&scratches[place]) }
   }
 
-  /// Checks the candidates (references to entries) that some changes meet.
   @inline(never)
   func considerEntries(in places: Range<Int>, _ scratches: inout [MatchScratch]) {
     for place in places { considerEntries(scratches[place].event, &scratches[place]) }

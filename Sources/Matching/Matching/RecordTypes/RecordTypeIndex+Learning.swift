@@ -33,7 +33,6 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Halves the number of learned changes, and the counts of all points.
   private mutating func forgetHalf() {
     changesLearnt /= 2
     points.forgetHalf()

@@ -154,7 +154,6 @@ extension RecordTypeIndex {
     return passes && !candidate.isMetAgain
   }
 
-  /// Checks a candidate of a list of bounds and stores it if it fires.
   private func considerBound(
     _ candidate: Candidate, _ event: UInt8, _ scratch: inout MatchScratch
   ) {
@@ -221,9 +220,7 @@ extension RecordTypeIndex {
 
   /// Whether a term is true for the change.
   ///
-  /// - Parameters:
-  ///   - head: The head word of the term.
-  ///   - arguments: The indices of the term's arguments in ``words``.
+  /// - Parameter arguments: The indices of the term's arguments in ``words``.
   private func holds(
     _ head: UInt64, _ arguments: Range<Int>, _ change: Change, _ facts: borrowing RecordFacts
   ) -> Bool {
@@ -253,7 +250,6 @@ extension RecordTypeIndex {
     return false
   }
 
-  /// Whether the change has all the points. `places` are the indices of the points in ``words``.
   private func hasAll(_ places: Range<Int>, _ facts: borrowing RecordFacts) -> Bool {
     for place in places where !facts.has(words.elements[place]) { return false }
     return true

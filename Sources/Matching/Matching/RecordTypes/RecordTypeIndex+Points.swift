@@ -78,7 +78,6 @@ extension RecordTypeIndex {
     ask(UnsafeRawBufferPointer(start: nil, count: 0), path, &scratch)
   }
 
-  /// Asks for the point of a cell or of a dyadic interval.
   private func ask(_ number: UInt64, _ path: UInt32, _ scratch: inout MatchScratch) {
     withUnsafeBytes(of: number) { ask($0, path, &scratch) }
   }
@@ -90,7 +89,6 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Reads the facts of the value of a field.
   private func look(
     at value: RecordValue, _ field: RecordPlan.Field, _ scratch: inout MatchScratch
   ) {
@@ -130,8 +128,6 @@ extension RecordTypeIndex {
   }
 
   /// Reads the facts of a text.
-  ///
-  /// - Parameter bytes: The UTF-8 bytes of the text.
   private func look(
     atText bytes: UnsafeRawBufferPointer, _ text: String, _ field: RecordPlan.Field,
     _ scratch: inout MatchScratch

@@ -20,13 +20,11 @@ struct RecordTypeIndex: Sendable {
   struct Entry: Sendable {
     /// The index, in ``RecordTypeIndex/words``, of the first word of the entry's ``FilterProgram``.
     var program: UInt32 = 0
-    /// The number of words of the entry's program.
     var wordCount: UInt32 = 0
     /// The index of the entry's first key in ``RecordTypeIndex/keys``.
     var keys: UInt32 = 0
     /// The number of the entry's keys: one for each point under which the entry is filed.
     var keyCount: UInt32 = 0
-    /// The place where the entry is filed.
     var access = Access.nowhere
     /// The bits of the events on which the entry fires, as in `Subscription.Options`. 0 means that
     /// no record satisfies the predicate.
@@ -60,9 +58,7 @@ struct RecordTypeIndex: Sendable {
 
   /// The paths, by number. The number of a path is never freed.
   private(set) var paths: [Path] = []
-  /// The numbers of the paths.
   private var pathNumbers: [Path: UInt32] = [:]
-  /// The number of points of each path.
   private var pointCounts: [UInt32] = []
   /// For each path, the range of the dyadic intervals under which entries were filed; ``Reach/nothing`` if
   /// there are none.
@@ -71,13 +67,9 @@ struct RecordTypeIndex: Sendable {
   var fields: [FieldPaths] = []
   /// The steps that read the facts from a record, made from ``fields``.
   private(set) var plan = RecordPlan()
-  /// Whether ``plan`` must be made anew.
   private var isPlanOld = false
-  /// The numbers of the fields.
   private var fieldNumbers: [FieldKey: Int] = [:]
-  /// The ordered paths, by number.
   private(set) var orderedPaths: [OrderedPath] = []
-  /// The numbers of the ordered paths.
   private(set) var orderedNumbers: [OrderedPath: Int] = [:]
   /// The filters that are evaluated directly.
   var filters: FilterTable
@@ -89,19 +81,13 @@ struct RecordTypeIndex: Sendable {
 
   /// The points, with the lists of the entries that are filed under them.
   var points: PointTable
-  /// The candidates that have to be checked.
   var candidates = Runs<Candidate>(filler: .none)
-  /// The candidates that fire without a check.
   var certain = Runs<CertainCandidate>(filler: .none)
-  /// The lists of bounds, by the number of the ordered path.
   var bounds: [Bounds] = []
-
-  /// The entries.
   var entries = SlotTable<Entry>()
   /// The owners of each entry, by slot. The lists are apart from the entries, so that matching
   /// reads an entry only to execute its program.
   var owners: [OwnerList] = []
-  /// The words of the programs.
   var words = Runs<UInt64>(filler: 0)
   /// The number of changes that the index has learned from, halved at 4,096.
   var changesLearnt: UInt32 = 0
@@ -112,19 +98,15 @@ struct RecordTypeIndex: Sendable {
   var keys = Runs<UInt64>(filler: 0)
   /// The hash table that finds entries by program and events.
   var predicates = HashSlots(isDense: true)
-  /// The hash of programs.
   private let hash: ByteHash
 
   /// Creates an empty index.
-  ///
-  /// - Parameter seed: The seed of all hashes.
   init(seed: UInt64) {
     points = PointTable(seed: seed)
     filters = FilterTable(seed: seed)
     hash = ByteHash(seed: seed)
   }
 
-  /// Whether the index has no entries.
   var isEmpty: Bool { entries.count == 0 }
 
   // MARK: Entries
@@ -229,13 +211,11 @@ struct RecordTypeIndex: Sendable {
     isPlanOld = false
   }
 
-  /// Returns the hash of the program and events of an entry.
   func hash(of slot: UInt32) -> UInt64 {
     let entry = entries[Int32(slot)]
     return hash(program(of: entry), entry.events)
   }
 
-  /// Returns the hash of a program and events.
   private func hash(_ program: some Collection<UInt64>, _ events: UInt8) -> UInt64 {
     let hashed = program.withContiguousStorageIfAvailable {
       hash.hash(UnsafeRawBufferPointer($0), number: UInt64(events))
@@ -244,7 +224,6 @@ struct RecordTypeIndex: Sendable {
     return hashed ?? 0
   }
 
-  /// Returns the words of an entry's program.
   func program(of entry: Entry) -> ArraySlice<UInt64> {
     words.elements[Int(entry.program)..<Int(entry.program) + Int(entry.wordCount)]
   }
@@ -284,7 +263,6 @@ struct RecordTypeIndex: Sendable {
     return [FilterProgram.head(operation, number: Int(number), count: used.count)] + used
   }
 
-  /// Releases the points and filters of a program.
   private mutating func release(_ program: ArraySlice<UInt64>) {
     guard program != Self.never[...] else { return }
     for term in FilterProgram.terms(of: program) {
@@ -351,7 +329,6 @@ struct RecordTypeIndex: Sendable {
     }
   }
 
-  /// Returns the path of a point.
   func path(of point: UInt32) -> Path {
     paths[Int(points[point].path >> PointValue.Kind.width)]
   }

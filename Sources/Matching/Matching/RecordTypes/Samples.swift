@@ -10,7 +10,6 @@ struct Sample<Value: BitwiseCopyable & Sendable>: Sendable {
   /// The index of the oldest value of a full buffer.
   private var next = 0
 
-  /// The greatest number of values.
   private static var capacity: Int { 128 }
 
   /// Adds the value of a change, which may be "no value". In a full sample, the value replaces the
