@@ -33,7 +33,6 @@ public enum HTTPDate {
   /// The largest number of bytes of a text that the function parses. A date has 29 bytes.
   private static let longest = 40
 
-  /// The names of the months, which are case-sensitive in HTTP dates.
   private static let months: [Substring] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]

@@ -33,12 +33,6 @@ public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
   public var limit: Int?
 
   /// Creates an error.
-  ///
-  /// - Parameters:
-  ///   - code: The kind of rule that was broken.
-  ///   - field: The field, key or property that breaks the rule.
-  ///   - reason: The broken rule with the refused value.
-  ///   - limit: The limit that was exceeded.
   public init(_ code: Code, field: String? = nil, _ reason: String, limit: Int? = nil) {
     self.code = code
     self.field = field

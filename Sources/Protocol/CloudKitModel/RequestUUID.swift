@@ -35,7 +35,6 @@ public struct RequestUUID: Hashable, Sendable, CustomStringConvertible {
   /// The UUID in lower case, such as `5f8e0c4e-77a1-4f6e-9c0a-4f1f00000000`.
   public var description: String { uuid.uuidString.lowercased() }
 
-  /// Returns the UUID with `end` as its last four bytes, the most significant byte first.
   private static func uuid(
     _ bytes: UnsafeMutableRawBufferPointer, endingIn end: UInt32
   ) -> UUID {

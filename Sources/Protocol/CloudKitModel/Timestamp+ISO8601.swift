@@ -59,7 +59,6 @@ extension Timestamp {
     return (year < 0 ? "-" : "+") + padded(Int64(year.magnitude), to: 6)
   }
 
-  /// Returns the decimal digits with zeros in front, at least `width` digits.
   private static func padded(_ number: Int64, to width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits

@@ -34,7 +34,6 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 
   /// Checks that the time is ``storable``.
   ///
-  /// - Parameter field: The name of the field, for the error.
   /// - Throws: ``ModelError`` with ``ModelError/Code/wrongType``.
   func validate(field: String) throws(ModelError) {
     guard Self.storable.contains(self) else {

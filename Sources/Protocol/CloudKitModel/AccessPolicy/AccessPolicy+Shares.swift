@@ -53,9 +53,7 @@ extension AccessPolicy {
   /// The owner may do everything. The owner saves and deletes records in the private database, and
   /// the store does not call this function for them.
   ///
-  /// - Parameters:
-  ///   - role: The role of the participant.
-  ///   - permission: The permission of the participant. An administrator may always write.
+  /// - Parameter permission: The permission of the participant. An administrator may always write.
   public static func refusal(
     of action: ParticipantAction, as role: ShareRole, with permission: SharePermission
   ) -> String? {

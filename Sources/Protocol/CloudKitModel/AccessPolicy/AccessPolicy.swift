@@ -29,7 +29,6 @@ public enum AccessPolicy {
   ///   - caller: The caller of the request. The administrator has full access.
   ///   - roles: The caller's roles, without `_creator`. ``RecordAccess`` adds that role for each
   ///     record that the caller created.
-  ///   - grants: The grants of the record type.
   public static func access(
     of caller: Caller, roles: Set<String>, under grants: RecordGrants
   ) -> RecordAccess {

@@ -37,11 +37,8 @@ public struct RecordAccess: Sendable, Hashable {
 
   /// Combines the permissions of the caller's roles.
   ///
-  /// - Parameters:
-  ///   - userRecordName: The caller's user record name; nil for an anonymous caller, who gets no
-  ///     permissions as a creator.
-  ///   - roles: The caller's roles, without `_creator`.
-  ///   - grants: The grants of the record type.
+  /// - Parameter userRecordName: The caller's user record name; nil for an anonymous caller, who
+  ///   gets no permissions as a creator.
   init(of userRecordName: String?, roles: Set<String>, under grants: RecordGrants) {
     func readable(_ permissions: RecordPermissions) -> RecordPermissions {
       permissions.contains(.write) ? permissions.union(.read) : permissions

@@ -45,7 +45,6 @@ extension Filter {
     holds(comparator.relation, for: record) != comparator.isNegated
   }
 
-  /// Returns whether the relation holds, without the comparator's negation.
   private func holds(_ relation: Comparator.Relation, for record: Record) -> Bool {
     if relation.comparesTokens {
       return tokensMatch(all: relation == .containsAllTokens, in: record)
@@ -97,7 +96,6 @@ extension Filter {
     }
   }
 
-  /// Compares as `EQUALS` does, with the filter's options.
   private func equal(_ field: RecordValue, _ value: RecordValue) -> Bool {
     switch (field, value) {
     case (.string(let left), .string(let right)):

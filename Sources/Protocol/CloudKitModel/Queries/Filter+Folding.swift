@@ -58,7 +58,6 @@ extension Filter.Options {
     text.precomposedStringWithCanonicalMapping.folding(options: compareOptions, locale: nil)
   }
 
-  /// The options as Foundation names them.
   private var compareOptions: String.CompareOptions {
     var options: String.CompareOptions = []
     if contains(.caseInsensitive) { options.insert(.caseInsensitive) }

@@ -72,8 +72,7 @@ extension Filter {
     }
   }
 
-  /// Returns whether values of the two types may be equal. The name of a record or a user is a
-  /// string, but a filter may also give it as a reference.
+  /// The name of a record or a user is a string, but a filter may also give it as a reference.
   private func equatable(_ field: ValueType, _ value: ValueType) -> Bool {
     if case .system = key, field == .string, value == .reference { return true }
     return Self.comparable(field, value)
@@ -85,14 +84,10 @@ extension Filter {
     return false
   }
 
-  /// Returns whether values of the two types may be compared: the types are equal, or both are
-  /// numbers.
   private static func comparable(_ left: ValueType, _ right: ValueType) -> Bool {
     left == right || (left.isNumber && right.isNumber)
   }
 
-  /// Checks that a `NEAR` filter has a finite distance of 0 or more, and that every other filter
-  /// has no distance.
   private func validateDistance() throws(ModelError) {
     if comparator == .near {
       guard let distance, distance >= 0, distance.isFinite else {
@@ -103,7 +98,6 @@ extension Filter {
     }
   }
 
-  /// Checks that the value has a type that the comparator can use.
   private func validate(_ value: RecordValue) throws(ModelError) {
     let type = value.type
     if type.element == .asset || (type.element == .bytes) {
@@ -133,7 +127,6 @@ extension Filter {
     }
   }
 
-  /// Returns the error for a broken rule, with comparator and field before the rule's text.
   private func broken(_ rule: String) -> ModelError {
     ModelError(
       .invalidFilter, field: key.description, "\(comparator.rawValue) on '\(key)' \(rule)")

@@ -21,8 +21,7 @@ public struct TextTokens: Sendable, Hashable {
     tokens = isPlain ? found : Self.words(of: text)
   }
 
-  /// Returns the tokens of any text by the rules of Unicode. `visitPlainWords` is the fast path for
-  /// ASCII.
+  /// `visitPlainWords` is the fast path for ASCII.
   static func words(of text: String) -> Set<String> {
     var found: Set<String> = []
     for word in fold(text).unicodeScalars.split(whereSeparator: { !isWordScalar($0) }) {
@@ -90,7 +89,6 @@ public struct TextTokens: Sendable, Hashable {
     }
   }
 
-  /// Returns the byte in lower case; nil for a byte that belongs to no word.
   private static func foldedWordByte(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): byte
@@ -99,7 +97,6 @@ public struct TextTokens: Sendable, Hashable {
     }
   }
 
-  /// Returns whether the folded word is a stop word, without a copy of the word.
   private static func isStopWord(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
     word.count <= longestStopWord && packedStopWords.contains(pack(word))
   }
@@ -108,7 +105,6 @@ public struct TextTokens: Sendable, Hashable {
   /// into 64 bits.
   private static let longestStopWord = 5
 
-  /// The stop words, each packed into a number.
   private static let packedStopWords = Set(stopWords.map { pack($0.utf8) })
 
   /// Returns the bytes of a word as one number, the first byte the most significant.

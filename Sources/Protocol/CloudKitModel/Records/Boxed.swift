@@ -5,12 +5,10 @@
 indirect enum Boxed<Value: Sendable & Hashable>: Sendable, Hashable {
   case boxed(Value)
 
-  /// Puts a value into a box.
   init(_ value: Value) {
     self = .boxed(value)
   }
 
-  /// The value in the box.
   var value: Value {
     switch self {
     case .boxed(let value): value

@@ -85,7 +85,6 @@ public struct Record: Sendable, Hashable {
     }
   }
 
-  /// Returns the value of a system field; nil when the record does not have it yet.
   private func value(for field: SystemField) -> RecordValue? {
     switch field {
     case .recordName: .string(recordID.recordName)

@@ -48,7 +48,6 @@ public struct FieldType: Sendable, Hashable, CustomStringConvertible {
     self = type
   }
 
-  /// The type for each accepted name.
   private static let byName: [String: FieldType] = {
     var types: [String: FieldType] = [:]
     for element in ValueType.allCases {

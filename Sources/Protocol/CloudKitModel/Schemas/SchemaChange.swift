@@ -65,7 +65,6 @@ extension ContainerSchema {
 }
 
 extension ContainerSchema.RecordType {
-  /// Returns the differences between two declarations of the record type `type`.
   fileprivate func changes(
     to target: ContainerSchema.RecordType, named type: String
   ) -> [SchemaChange] {

@@ -55,7 +55,6 @@ public struct Location: Sendable, Hashable {
 
   /// Checks that both coordinates and the time are within their ranges. NaN is outside of each range.
   ///
-  /// - Parameter field: The name of the field, for the error.
   /// - Throws: ``ModelError`` with ``ModelError/Code/wrongType``.
   public func validate(field: String) throws(ModelError) {
     guard (-90...90).contains(latitude) else {

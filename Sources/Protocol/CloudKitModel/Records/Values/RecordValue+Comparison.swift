@@ -56,14 +56,12 @@ extension RecordValue {
     return left.utf8.lexicographicallyPrecedes(right.utf8) ? .less : .greater
   }
 
-  /// Returns the order of two values of one type; nil when one is a NaN.
   private static func order<Value: Comparable>(_ left: Value, _ right: Value) -> ValueOrder? {
     if left < right { return .less }
     if left == right { return .equal }
     return left > right ? .greater : nil
   }
 
-  /// Returns the order of an integer and a double without loss of precision; nil for a NaN.
   private static func order(_ left: Int64, _ right: Double) -> ValueOrder? {
     if right.isNaN { return nil }
     // Both bounds are powers of two, so a double represents them exactly.

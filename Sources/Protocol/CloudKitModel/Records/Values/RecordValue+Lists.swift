@@ -2,7 +2,6 @@ extension RecordValue {
   /// Creates a list of single values. If integers and doubles are mixed, the integers become
   /// doubles. A list without elements has the type `STRING_LIST`.
   ///
-  /// - Parameter field: The name of the field, for the error.
   /// - Throws: ``ModelError`` with ``ModelError/Code/wrongType`` when the values have several types
   ///   otherwise.
   public init(listOf values: [RecordValue], field: String) throws(ModelError) {

@@ -45,7 +45,6 @@ public enum RecordValue: Sendable {
   /// Checks that coordinates and dates are in range, that all elements of a list have the list's element
   /// type, and that a list contains no lists.
   ///
-  /// - Parameter field: The name of the field, for the error.
   /// - Throws: ``ModelError`` with ``ModelError/Code/wrongType``.
   public func validate(field: String) throws(ModelError) {
     switch self {
