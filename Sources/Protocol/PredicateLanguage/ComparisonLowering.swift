@@ -19,9 +19,7 @@ struct ComparisonLowering {
 
   /// Determines the meaning of both sides.
   ///
-  /// - Parameters:
-  ///   - node: The comparison.
-  ///   - now: The value of `now()`; nil where `now()` is not allowed.
+  /// - Parameter now: The value of `now()`; nil where `now()` is not allowed.
   /// - Throws: ``PredicateRefusal`` for `LIKE`, `MATCHES`, `ENDSWITH`, and for sides that CloudKit
   ///   cannot search with.
   init(_ node: PredicateComparison, now: Timestamp?) throws(PredicateRefusal) {
@@ -100,7 +98,6 @@ struct ComparisonLowering {
       key, modifier == .any ? .containsAnyTokens : .containsAllTokens, .string(words))
   }
 
-  /// Returns the operator that means the same when the sides change places; nil when there is none.
   private static func flipped(_ comparison: PredicateOperator) -> PredicateOperator? {
     switch comparison {
     case .equal, .notEqual: comparison
@@ -114,7 +111,6 @@ struct ComparisonLowering {
     }
   }
 
-  /// Returns the filters for a comparison with the field on the right, such as `3 < rating`.
   private func flippedFilters(
     _ key: FieldKey, negated: Bool
   ) throws(PredicateRefusal) -> [Filter] {
@@ -126,8 +122,7 @@ struct ComparisonLowering {
     ).filters(negated: negated)
   }
 
-  /// Returns the filters for a comparison with the field on the left. `ANY` and `NONE` compare the
-  /// elements of a list field.
+  /// `ANY` and `NONE` compare the elements of a list field.
   private func filters(
     _ key: FieldKey, negated: Bool
   ) throws(PredicateRefusal) -> [Filter] {

@@ -2,13 +2,10 @@ internal import CloudKitModel
 
 /// A comparison with a field on the left, an operator, and a value or a list on the right.
 struct FieldComparison {
-  /// The field on the left.
   var key: FieldKey
-  /// The operator.
   var comparison: PredicateOperator
   /// The right side. Only values and lists are accepted here.
   var operand: PredicateOperand
-  /// The options for the comparison of strings.
   var options: Filter.Options
 
   /// Returns the filters of the comparison. `BETWEEN` gives two, every other operator one.
@@ -65,8 +62,7 @@ struct FieldComparison {
     return Filter(key, .containsAllTokens, .string(words))
   }
 
-  /// Returns the two filters of `BETWEEN`. The negation would need an `OR`, which CloudKit does not
-  /// have.
+  /// The negation would need an `OR`, which CloudKit does not have.
   private func between(negated: Bool) throws(PredicateRefusal) -> [Filter] {
     guard case .list(let bounds) = operand, bounds.count == 2 else {
       throw PredicateRefusal("BETWEEN needs a list of two values")
@@ -78,7 +74,6 @@ struct FieldComparison {
     ]
   }
 
-  /// Returns the comparator of an order. The negation of `<` is `>=`, and so on.
   private func range(negated: Bool) -> CloudKitModel.Comparator {
     switch comparison {
     case .lessThan: negated ? .greaterThanOrEquals : .lessThan
@@ -88,7 +83,6 @@ struct FieldComparison {
     }
   }
 
-  /// Returns a filter with the comparator, or with its `NOT_…` counterpart.
   private func filter(
     _ comparator: CloudKitModel.Comparator, _ value: RecordValue, _ negated: Bool
   ) throws(PredicateRefusal) -> Filter {
@@ -96,15 +90,12 @@ struct FieldComparison {
     return Filter(key, comparator, value, options: options)
   }
 
-  /// Returns the right side as one value, which may be a list.
   private func value() throws(PredicateRefusal) -> RecordValue {
     if case .value(let value) = operand { return own(value) }
     return try list("a value is missing")
   }
 
   /// Returns the right side as a list value.
-  ///
-  /// - Parameter reason: The reason of the error when the right side is no list.
   private func list(_ reason: String) throws(PredicateRefusal) -> RecordValue {
     guard case .list(let values) = operand else { throw PredicateRefusal(reason) }
     do {

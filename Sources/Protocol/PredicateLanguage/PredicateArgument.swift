@@ -1,11 +1,9 @@
 /// An argument for a placeholder such as `%@`.
 package struct PredicateArgument: Sendable {
-  /// The term that replaces the placeholder.
   package var expression: PredicateTerm
   /// The name of the argument's Swift type, for error messages.
   package var typeName: String
 
-  /// Creates an argument.
   package init(_ expression: PredicateTerm, typeName: String) {
     self.expression = expression
     self.typeName = typeName

@@ -11,8 +11,7 @@ internal import Foundation
 /// The first is Foundation's. The others are this module's own, so that each predicate prints to a
 /// format that can be parsed again.
 enum PredicateCast {
-  /// Returns the value that the cast stands for. Other casts stay as a function, which the lowering
-  /// refuses.
+  /// Other casts stay as a function, which the lowering refuses.
   static func folded(_ arguments: [PredicateTerm]) -> PredicateTerm {
     guard arguments.count == 2, case .value(.string(let type)) = arguments[1],
       let value = value(of: arguments[0], as: type)
@@ -20,7 +19,6 @@ enum PredicateCast {
     return .value(value)
   }
 
-  /// Returns the value of a cast; nil for an unknown type or an argument that does not fit.
   private static func value(of argument: PredicateTerm, as type: String) -> RecordValue? {
     switch (type, argument) {
     case ("NSDate", let seconds):
@@ -50,7 +48,6 @@ enum PredicateCast {
     }
   }
 
-  /// Returns the number of a term as a double; nil for other terms.
   private static func double(_ expression: PredicateTerm) -> Double? {
     switch expression {
     case .value(.double(let double)): double
@@ -65,7 +62,6 @@ enum PredicateCast {
     return "CAST(\(String(format: "%.6f", seconds)), \"NSDate\")"
   }
 
-  /// Returns the cast for binary data.
   static func text(_ data: Data) -> String {
     "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
   }

@@ -31,7 +31,6 @@ package struct PredicateLowering {
     try filters(for: node, negated: false)
   }
 
-  /// Returns the filters of a node, or of its negation.
   private func filters(
     for node: PredicateNode, negated: Bool
   ) throws(PredicateSearchError) -> [Filter] {
@@ -80,7 +79,6 @@ package struct PredicateLowering {
     }
   }
 
-  /// Returns the error for a part of the predicate, with that part in canonical format.
   private func refusal(_ reason: String, _ node: PredicateNode) -> PredicateSearchError {
     PredicateSearchError(
       "the predicate cannot be searched for: \(reason): \(PredicatePrinter.text(node))")
@@ -100,7 +98,6 @@ package struct PredicateSearchError: Error, Equatable, CustomStringConvertible {
 /// The reason why one comparison has no filter. ``PredicateLowering`` adds the comparison and
 /// throws a ``PredicateSearchError``.
 struct PredicateRefusal: Error {
-  /// The rule that the comparison breaks.
   var reason: String
 
   init(_ reason: String) {

@@ -13,8 +13,7 @@ extension PredicateNode {
     }
   }
 
-  /// Creates the predicate of one filter, with `NOT` around it for a `NOT_…` comparator other than
-  /// `NOT_EQUALS`.
+  /// A `NOT_…` comparator other than `NOT_EQUALS` gives `NOT` around the comparison.
   private init(_ filter: Filter) {
     guard filter != .never else {
       self = .constant(false)
@@ -28,7 +27,6 @@ extension PredicateNode {
 }
 
 extension PredicateComparison {
-  /// Creates the comparison for the filter's relation, without its negation.
   fileprivate init(_ filter: Filter) {
     let key = PredicateTerm(filter.key)
     let value = filter.value.map { PredicateTerm($0) } ?? .null
@@ -73,7 +71,6 @@ extension PredicateComparison {
 }
 
 extension PredicateTerm {
-  /// Creates the key path of a filter's key, with the names of the native properties.
   fileprivate init(_ key: FieldKey) {
     switch key {
     case .field(let name): self = .keyPath([name])
@@ -82,7 +79,6 @@ extension PredicateTerm {
     }
   }
 
-  /// Creates the term for a value. A list becomes an aggregate.
   fileprivate init(_ value: RecordValue) {
     if case .list(_, let values) = value {
       self = .aggregate(values.map { .value($0) })
@@ -93,7 +89,6 @@ extension PredicateTerm {
 }
 
 extension SystemField {
-  /// The name of the property of `CKRecord`.
   fileprivate var nativeName: String {
     switch self {
     case .recordName: "recordID"

@@ -5,20 +5,14 @@ package import CloudKitModel
 /// ``PredicateLowering`` later refuses the parts that CloudKit cannot search for. So an app can
 /// build and print each predicate, as with Foundation.
 package indirect enum PredicateNode: Sendable, Hashable {
-  /// `TRUEPREDICATE` or `FALSEPREDICATE`.
   case constant(Bool)
-  /// A comparison of two terms.
   case comparison(PredicateComparison)
-  /// The negation of a predicate.
   case not(PredicateNode)
-  /// A predicate that holds when all its parts hold.
   case and([PredicateNode])
-  /// A predicate that holds when at least one of its parts holds.
   case or([PredicateNode])
   /// A predicate with a closure, which cannot be inspected or sent to a server.
   case block
 
-  /// Whether the tree contains an `OR` of two or more predicates.
   package var hasAlternatives: Bool {
     switch self {
     case .constant, .comparison, .block: false
@@ -33,16 +27,12 @@ package indirect enum PredicateNode: Sendable, Hashable {
 package struct PredicateComparison: Sendable, Hashable {
   /// The keyword before the comparison, for list fields; nil without one.
   package var modifier: PredicateModifier?
-  /// The term on the left.
   package var left: PredicateTerm
-  /// The operator.
   package var comparison: PredicateOperator
   /// The letters in brackets, such as `cd`, in the order c, d, l, n, w. Empty without brackets.
   package var options = ""
-  /// The term on the right.
   package var right: PredicateTerm
 
-  /// Creates a comparison.
   package init(
     modifier: PredicateModifier? = nil, left: PredicateTerm, comparison: PredicateOperator,
     options: String = "", right: PredicateTerm
@@ -87,7 +77,6 @@ package enum PredicateOperator: String, Sendable, Hashable {
 
 /// A term on one side of a comparison.
 package indirect enum PredicateTerm: Sendable, Hashable {
-  /// A literal value.
   case value(RecordValue)
   /// `NULL` or `NIL`.
   case null
@@ -102,7 +91,6 @@ package indirect enum PredicateTerm: Sendable, Hashable {
   case aggregate([PredicateTerm])
   /// A function call, `name(…)`. Arithmetic is a call of the function that Foundation names for it.
   case function(String, [PredicateTerm])
-  /// A variable, `$name`.
   case variable(String)
   /// A subquery, `SUBQUERY(list, $variable, condition)`.
   case subquery(of: PredicateTerm, variable: String, PredicateNode)

@@ -2,11 +2,8 @@ internal import CloudKitModel
 
 /// The meaning of one side of a comparison for a search.
 enum PredicateOperand {
-  /// A field of the record.
   case field(FieldKey)
-  /// A single value.
   case value(RecordValue)
-  /// A list of values.
   case list([RecordValue])
   /// The distance between a field and a place, `distanceToLocation:fromLocation:(field, place)`.
   case distance(FieldKey, Location)
@@ -15,7 +12,6 @@ enum PredicateOperand {
 
   /// Determines the meaning of a term.
   ///
-  /// - Parameter now: The value of `now()`; nil where it is not allowed.
   /// - Throws: ``PredicateRefusal`` for a term that CloudKit cannot search with, such as nil, a
   ///   variable or arithmetic.
   init(_ expression: PredicateTerm, now: Timestamp?) throws(PredicateRefusal) {
@@ -59,7 +55,6 @@ enum PredicateOperand {
     return .field(keys[0])
   }
 
-  /// Returns the values of a list.
   private static func list(
     _ elements: [PredicateTerm], now: Timestamp?
   ) throws(PredicateRefusal) -> [RecordValue] {
@@ -74,8 +69,7 @@ enum PredicateOperand {
     return values
   }
 
-  /// Returns the meaning of a function call. Only `now`, `distanceToLocation:fromLocation:` and
-  /// `tokenize:using:` have one.
+  /// Only `now`, `distanceToLocation:fromLocation:` and `tokenize:using:` have a meaning.
   private static func function(
     _ name: String, _ arguments: [PredicateTerm], now: Timestamp?
   ) throws(PredicateRefusal) -> PredicateOperand {

@@ -11,7 +11,6 @@ internal import CloudKitModel
 /// parentheses around a compound inside another. Doubles keep their `.0`, so that they stay
 /// doubles.
 package enum PredicatePrinter {
-  /// Returns the canonical format of a predicate.
   package static func text(_ node: PredicateNode) -> String {
     switch node {
     case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
@@ -23,7 +22,6 @@ package enum PredicatePrinter {
     }
   }
 
-  /// Returns the format of a part of a compound, in parentheses where it is a compound.
   private static func enclosed(_ node: PredicateNode) -> String {
     switch node {
     case .and, .or: "(\(text(node)))"
@@ -31,7 +29,6 @@ package enum PredicatePrinter {
     }
   }
 
-  /// Returns the canonical format of a comparison.
   package static func text(_ comparison: PredicateComparison) -> String {
     let modifier = comparison.modifier.map { $0.rawValue + " " } ?? ""
     let options = comparison.options.isEmpty ? "" : "[\(comparison.options)]"
@@ -39,7 +36,6 @@ package enum PredicatePrinter {
       + text(comparison.right)
   }
 
-  /// Returns the canonical format of a term.
   package static func text(_ expression: PredicateTerm) -> String {
     switch expression {
     case .value(let value): text(value)
@@ -57,7 +53,6 @@ package enum PredicatePrinter {
     }
   }
 
-  /// Returns the formats of several terms with commas between them.
   private static func list(_ expressions: [PredicateTerm]) -> String {
     expressions.map { text($0) }.joined(separator: ", ")
   }

@@ -7,14 +7,11 @@
 ///           ^
 /// ```
 package struct PredicateFormatError: Error, Equatable, CustomStringConvertible {
-  /// The whole format that was parsed.
   package var format: String
   /// The place of the mistake, in Unicode scalars from the start of the format.
   package var offset: Int
-  /// The description of the mistake, such as "expected ')', found the end".
   package var reason: String
 
-  /// Creates an error for a place in a format.
   package init(format: String, offset: Int, reason: String) {
     self.format = format
     self.offset = offset

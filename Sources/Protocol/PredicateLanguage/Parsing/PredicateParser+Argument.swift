@@ -33,8 +33,7 @@ extension PredicateParser {
     return result
   }
 
-  /// Returns the key path that a string names; nil for other arguments and for an empty string.
-  /// `SELF.` at the beginning is dropped.
+  /// Nil for an empty string too. `SELF.` at the beginning is dropped.
   private static func key(_ expression: PredicateTerm) -> PredicateTerm? {
     guard case .value(.string(let name)) = expression, !name.isEmpty else { return nil }
     let keys = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -42,13 +41,11 @@ extension PredicateParser {
     return keys.count == 1 ? .selfObject : .keyPath(Array(keys.dropFirst()))
   }
 
-  /// Returns a string argument as it is; nil for other arguments.
   private static func string(_ expression: PredicateTerm) -> PredicateTerm? {
     guard case .value(.string) = expression else { return nil }
     return expression
   }
 
-  /// Returns a number as a double; nil for other arguments.
   private static func double(_ expression: PredicateTerm) -> PredicateTerm? {
     switch expression {
     case .value(.double): expression
@@ -57,7 +54,6 @@ extension PredicateParser {
     }
   }
 
-  /// Returns a number as an integer; nil for a double with a fraction and for other arguments.
   private static func integer(_ expression: PredicateTerm) -> PredicateTerm? {
     switch expression {
     case .value(.int64): expression

@@ -8,7 +8,6 @@ internal import CloudKitModel
 ///      | name "(" [ expression { "," expression } ] ")" | "$" name | name
 /// ```
 extension PredicateParser {
-  /// Parses an atom at the current token.
   mutating func atom() throws(PredicateFormatError) -> PredicateTerm {
     let token = token
     switch token.kind {
@@ -68,8 +67,7 @@ extension PredicateParser {
     }
   }
 
-  /// Parses a function call. The parser accepts each name; unknown functions are refused when the
-  /// predicate is lowered.
+  /// Each name is accepted; the lowering refuses unknown functions.
   private mutating func function(
     _ name: String
   ) throws(PredicateFormatError) -> PredicateTerm {
@@ -102,7 +100,6 @@ extension PredicateParser {
     return .subquery(of: list, variable: variable, condition)
   }
 
-  /// Parses expressions with commas between them, up to and including the symbol `end`.
   private mutating func list(
     until end: String
   ) throws(PredicateFormatError) -> [PredicateTerm] {

@@ -5,7 +5,6 @@
 ///              expression
 /// ```
 extension PredicateParser {
-  /// Parses a comparison at the current token.
   mutating func comparison() throws(PredicateFormatError) -> PredicateComparison {
     let modifier = modifier()
     let left = try expression()
@@ -35,8 +34,7 @@ extension PredicateParser {
     return modifier
   }
 
-  /// Returns the operator that a token stands for; nil for other tokens. `=<` and `=>` are other
-  /// spellings of `<=` and `>=`.
+  /// `=<` and `=>` are other spellings of `<=` and `>=`.
   static func comparisonOperator(_ token: PredicateToken) -> PredicateOperator? {
     switch token.kind {
     case .symbol("="), .symbol("=="): .equal

@@ -11,7 +11,6 @@ internal import CloudKitModel
 ///
 /// Arithmetic becomes calls of the functions with which Foundation names it, such as `add:to:`.
 extension PredicateParser {
-  /// Parses an expression at the current token.
   mutating func expression() throws(PredicateFormatError) -> PredicateTerm {
     try chain(["+": "add:to:", "-": "from:subtract:"]) { (parser) throws(PredicateFormatError) in
       try parser.product()
@@ -33,10 +32,6 @@ extension PredicateParser {
   }
 
   /// Parses a chain of operators of one precedence, which associates to the left.
-  ///
-  /// - Parameters:
-  ///   - functions: The function for each operator's symbol.
-  ///   - link: The parser of the operands.
   private mutating func chain(
     _ functions: [String: String],
     _ link: (inout PredicateParser) throws(PredicateFormatError) -> PredicateTerm
@@ -77,7 +72,6 @@ extension PredicateParser {
     return result
   }
 
-  /// Parses `.name` or `[index]` after an expression, and returns the longer path.
   private mutating func step(
     from expression: PredicateTerm
   ) throws(PredicateFormatError) -> PredicateTerm {
@@ -115,7 +109,6 @@ extension PredicateParser {
   /// Returns the number that the current token stands for, and advances. A number that fits is an
   /// integer; other numbers are doubles.
   ///
-  /// - Parameter text: The token's text, with `-` in front for a negative number.
   /// - Throws: ``PredicateFormatError`` when the number is beyond the range of `Double`.
   mutating func number(_ text: String) throws(PredicateFormatError) -> PredicateTerm {
     if let integer = Int64(text) {

@@ -18,15 +18,12 @@ package struct PredicateParser {
   /// the stack.
   package static let maximumDepth = 100
 
-  /// The whole format, for errors.
   let format: String
   /// The tokens of the format. The last one is the end.
   let tokens: [PredicateToken]
-  /// The index of the current token.
   var position = 0
   /// The current depth of nesting, at most ``maximumDepth``.
   var depth = 0
-  /// The arguments that no placeholder has taken yet.
   var arguments: ArraySlice<PredicateArgument>
 
   /// Returns the tree that `format` describes.
@@ -48,36 +45,29 @@ package struct PredicateParser {
     return node
   }
 
-  /// The current token.
   var token: PredicateToken { tokens[position] }
 
-  /// Returns an error at the current token.
   func failure(_ reason: String) -> PredicateFormatError {
     PredicateFormatError(format: format, offset: token.offset, reason: reason)
   }
 
-  /// Goes to the next token. The position stays at the end.
   mutating func advance() {
     if position < tokens.count - 1 { position += 1 }
   }
 
-  /// Advances when the current token is the symbol. Returns whether the parser advanced.
   mutating func skip(symbol: String) -> Bool {
     guard token.isSymbol(symbol) else { return false }
     advance()
     return true
   }
 
-  /// Advances over the symbol, or throws an error when the current token is another.
   mutating func expect(symbol: String) throws(PredicateFormatError) {
     guard skip(symbol: symbol) else {
       throw failure("expected '\(symbol)', found \(token.description)")
     }
   }
 
-  /// Runs `body` one level deeper.
-  ///
-  /// - Throws: ``PredicateFormatError`` when ``maximumDepth`` is reached, and errors of `body`.
+  /// Throws a ``PredicateFormatError`` when ``maximumDepth`` is reached, and errors of `body`.
   mutating func nested<Result>(
     _ body: (inout PredicateParser) throws(PredicateFormatError) -> Result
   ) throws(PredicateFormatError) -> Result {
@@ -89,7 +79,6 @@ package struct PredicateParser {
     return try body(&self)
   }
 
-  /// Parses a predicate at the current token.
   mutating func predicate() throws(PredicateFormatError) -> PredicateNode {
     var nodes = [try conjunction()]
     while token.isSymbol("||") || token.isKeyword("OR") {
@@ -99,7 +88,6 @@ package struct PredicateParser {
     return nodes.count == 1 ? nodes[0] : .or(nodes)
   }
 
-  /// Parses operands of `AND`.
   private mutating func conjunction() throws(PredicateFormatError) -> PredicateNode {
     var nodes = [try negation()]
     while token.isSymbol("&&") || token.isKeyword("AND") {
@@ -109,7 +97,6 @@ package struct PredicateParser {
     return nodes.count == 1 ? nodes[0] : .and(nodes)
   }
 
-  /// Parses `NOT` and its operand.
   private mutating func negation() throws(PredicateFormatError) -> PredicateNode {
     guard token.isSymbol("!") || token.isKeyword("NOT") else { return try primary() }
     advance()
@@ -117,7 +104,6 @@ package struct PredicateParser {
       try nested { (parser) throws(PredicateFormatError) in try parser.negation() })
   }
 
-  /// Parses a constant, a predicate in parentheses, or a comparison.
   private mutating func primary() throws(PredicateFormatError) -> PredicateNode {
     if token.isKeyword("TRUEPREDICATE") || token.isKeyword("FALSEPREDICATE") {
       defer { advance() }

@@ -15,25 +15,20 @@ struct PredicateToken: Equatable {
     /// A placeholder for an argument, such as `%@` or `%ld`. The value is its last letter, without
     /// the length letters.
     case argument(Character)
-    /// A variable without its `$`.
     case variable(String)
-    /// The end of the format.
     case end
   }
 
-  /// The kind of the token with its text.
   var kind: Kind
   /// The place of the token, in Unicode scalars from the start of the format.
   var offset: Int
 
-  /// The identifier in upper case, to compare it with keywords; nil for tokens that cannot be
-  /// keywords.
+  /// In upper case; nil for tokens that cannot be keywords.
   var keyword: String? {
     if case .identifier(let name) = kind { return name.uppercased() }
     return nil
   }
 
-  /// Returns whether the token is this symbol.
   func isSymbol(_ symbol: String) -> Bool { kind == .symbol(symbol) }
 
   /// Returns whether the token is this keyword. `word` must be in upper case.
@@ -50,7 +45,6 @@ struct PredicateToken: Equatable {
   /// because a combining mark after a colon would form one `Character` with the colon.
   static func isSelector(_ name: String) -> Bool { name.utf8.contains(UInt8(ascii: ":")) }
 
-  /// The token as error messages show it.
   var description: String {
     switch kind {
     case .identifier(let name): "'\(name)'"

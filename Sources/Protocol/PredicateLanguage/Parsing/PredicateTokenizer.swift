@@ -3,7 +3,6 @@ struct PredicateTokenizer {
   private let format: String
   /// The Unicode scalars of the format. Offsets in errors count them.
   private let scalars: [Unicode.Scalar]
-  /// The index of the next scalar.
   private var position = 0
 
   init(_ format: String) {
@@ -24,7 +23,6 @@ struct PredicateTokenizer {
     return tokens
   }
 
-  /// Returns the next token; white space before it is skipped.
   private mutating func next() throws(PredicateFormatError) -> PredicateToken {
     while let scalar = current, scalar.properties.isWhitespace { position += 1 }
     let start = position
@@ -47,10 +45,8 @@ struct PredicateTokenizer {
     return PredicateToken(kind: kind, offset: start)
   }
 
-  /// The next scalar; nil at the end.
   private var current: Unicode.Scalar? { peek(0) }
 
-  /// Returns the scalar at a distance from the next one; nil beyond the end.
   private func peek(_ distance: Int) -> Unicode.Scalar? {
     position + distance < scalars.count ? scalars[position + distance] : nil
   }
@@ -67,12 +63,10 @@ struct PredicateTokenizer {
     scalar == "_" || scalar == "@" || scalar.properties.isAlphabetic
   }
 
-  /// Returns whether the scalar may stand inside a name.
   private static func continuesName(_ scalar: Unicode.Scalar) -> Bool {
     scalar == "_" || isDigit(scalar) || scalar.properties.isAlphabetic
   }
 
-  /// Consumes scalars as long as the condition holds, and returns them.
   private mutating func take(while condition: (Unicode.Scalar) -> Bool) -> String {
     var text = String.UnicodeScalarView()
     while let scalar = current, condition(scalar) {
@@ -82,7 +76,6 @@ struct PredicateTokenizer {
     return String(text)
   }
 
-  /// Consumes a name after `#` or `$`.
   private mutating func name(after mark: String) throws(PredicateFormatError) -> String {
     guard let first = current, Self.beginsName(first) else {
       throw failure("expected a name after '\(mark)'", at: position)
@@ -90,7 +83,6 @@ struct PredicateTokenizer {
     return take(while: Self.continuesName)
   }
 
-  /// Consumes a name, or the name of a function: names with a colon after each.
   private mutating func selector() -> String {
     var text = String(scalars[position])
     position += 1
@@ -131,7 +123,6 @@ struct PredicateTokenizer {
     throw failure("unexpected character '\(scalars[position])'", at: position)
   }
 
-  /// Returns the next `count` scalars, or fewer at the end.
   private func rest(_ count: Int) -> [Unicode.Scalar] {
     Array(scalars[position..<min(position + count, scalars.count)])
   }
@@ -155,7 +146,6 @@ extension PredicateTokenizer {
     return .argument(Character(letter))
   }
 
-  /// Consumes a string in quotes and resolves its escapes.
   private mutating func string(
     until quote: Unicode.Scalar
   ) throws(PredicateFormatError) -> PredicateToken.Kind {
@@ -172,8 +162,6 @@ extension PredicateTokenizer {
 
   /// Consumes the rest of an escape after the backslash, such as `n` or `u00e9`. Any other scalar
   /// stands for itself.
-  ///
-  /// - Parameter start: The place of the string, for the error.
   private mutating func escaped(from start: Int) throws(PredicateFormatError) -> Unicode.Scalar {
     guard let scalar = current else {
       throw failure("the string ends after a backslash", at: start)
