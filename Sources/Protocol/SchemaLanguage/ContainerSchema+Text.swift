@@ -47,7 +47,6 @@ extension ContainerSchema {
 }
 
 extension ContainerSchema.RecordType {
-  /// The lines of the fields and grants, without indentation and commas.
   fileprivate var items: [String] {
     let systemFields = SystemField.inSchema.map { system in
       (

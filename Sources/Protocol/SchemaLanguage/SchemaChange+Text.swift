@@ -32,14 +32,12 @@ extension SchemaChange: CustomStringConvertible {
 }
 
 extension FieldIndexes {
-  /// The names of the options, or "no index" when there are none.
   fileprivate var text: String {
     isEmpty ? "no index" : names.joined(separator: " ")
   }
 }
 
 extension RecordGrants {
-  /// The grants in the order of the roles, such as `READ+WRITE TO Editor`.
   fileprivate var text: String {
     permissions.sorted { $0.key < $1.key }.map { role, permissions in
       "\(permissions.names.joined(separator: "+")) TO \(role)"

@@ -5,7 +5,6 @@ extension SchemaParser {
   ///
   /// - Parameters:
   ///   - typeName: The name of the record type, on which the names of its fields depend.
-  ///   - type: The record type to which the item is added.
   ///   - seen: The names of the type's fields that are parsed so far. The method adds the name of a
   ///     field. A repeated name is an error.
   mutating func parseItem(
@@ -36,8 +35,6 @@ extension SchemaParser {
 
   /// Parses the type and the options of a system field. The type must be `SystemField.schemaType`,
   /// without `ENCRYPTED`.
-  ///
-  /// - Parameter token: The token of the name, for errors.
   private mutating func parseSystemField(
     named name: String, at token: SchemaToken, into type: inout ContainerSchema.RecordType
   ) throws(SchemaSyntaxError) {
@@ -64,8 +61,6 @@ extension SchemaParser {
   ]
 
   /// Parses a type. `ENCRYPTED` may be before the type, before `LIST`, or inside of `LIST<…>`.
-  ///
-  /// - Parameter name: The name of the field, for errors.
   private mutating func parseFieldType(
     of name: String
   ) throws(SchemaSyntaxError) -> ContainerSchema.Field {
@@ -182,7 +177,6 @@ extension FieldIndexes {
     ("QUERYABLE", .queryable), ("SEARCHABLE", .searchable), ("SORTABLE", .sortable),
   ]
 
-  /// The names of the options that are set.
   package var names: [String] { Self.named.filter { isSuperset(of: $0.indexes) }.map(\.name) }
 }
 
@@ -192,6 +186,5 @@ extension RecordPermissions {
     ("READ", .read), ("CREATE", .create), ("WRITE", .write),
   ]
 
-  /// The names of the permissions in the set.
   package var names: [String] { Self.named.filter { isSuperset(of: $0.permissions) }.map(\.name) }
 }

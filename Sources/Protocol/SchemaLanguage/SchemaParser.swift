@@ -19,15 +19,12 @@ struct SchemaParser {
   /// The tokens that are not consumed yet. The last token, ``SchemaToken/Kind/end``, is never
   /// consumed.
   private var tokens: ArraySlice<SchemaToken>
-  /// The part of the schema that is parsed so far.
   var schema = ContainerSchema()
-  /// The names of the record types that are parsed so far.
   private var declared: Set<String> = []
   /// The roles of grants, without the system's roles, each with its token for errors. The text must
   /// create each of these roles, before or after the grant.
   var customGrants: [(role: String, token: SchemaToken)] = []
 
-  /// Splits the text into tokens.
   init(_ text: String) throws(SchemaSyntaxError) {
     tokens = try SchemaTokenizer.tokens(of: text)[...]
   }
@@ -109,29 +106,24 @@ struct SchemaParser {
 
   // MARK: Tokens
 
-  /// The current token.
   var current: SchemaToken { tokens[tokens.startIndex] }
 
-  /// Consumes the current token, unless it is the end of the text.
   mutating func take() {
     if current.kind != .end { tokens.removeFirst() }
   }
 
-  /// Consumes the current token if it is this mark, and returns whether it was.
   mutating func takeIf(_ mark: Unicode.Scalar) -> Bool {
     guard current.kind == .mark(mark) else { return false }
     take()
     return true
   }
 
-  /// Consumes the current token if it is this keyword, and returns whether it was.
   mutating func takeIf(keyword: String) -> Bool {
     guard current.isKeyword(keyword) else { return false }
     take()
     return true
   }
 
-  /// Consumes this keyword, or throws an error when the current token is another one.
   mutating func expect(_ keyword: String) throws(SchemaSyntaxError) {
     guard takeIf(keyword: keyword) else {
       throw current.error("expected \(keyword), found \(current.shown)")
@@ -173,7 +165,6 @@ struct SchemaParser {
 
 /// The rules for names in double quotes.
 enum SchemaName {
-  /// The words that are keywords when they are written without quotes.
   private static let reserved: Set<String> = [
     "GRANT", "PREFERRED", "QUERYABLE", "SORTABLE", "SEARCHABLE",
   ]
@@ -184,6 +175,5 @@ enum SchemaName {
     !Identifier.isPlainName(name) || reserved.contains(name.uppercased())
   }
 
-  /// Returns the name, in quotes if the name needs quotes.
   static func printed(_ name: String) -> String { needsQuotes(name) ? "\"\(name)\"" : name }
 }

@@ -8,18 +8,15 @@ struct SchemaToken: Equatable {
     case quoted(String)
     /// One of `( ) < > , ;`.
     case mark(Unicode.Scalar)
-    /// The end of the text.
     case end
   }
 
-  /// The kind of the token with its text.
   var kind: Kind
   /// The number of the line, from 1.
   var line: Int
   /// The column in the line, from 1, in Unicode scalars.
   var column: Int
 
-  /// The token as error messages show it.
   var shown: String {
     switch kind {
     case .word(let word): "'\(word)'"
@@ -37,7 +34,6 @@ struct SchemaToken: Equatable {
     return false
   }
 
-  /// Returns an error at the token's place.
   func error(_ reason: String) -> SchemaSyntaxError {
     SchemaSyntaxError(line: line, column: column, reason)
   }

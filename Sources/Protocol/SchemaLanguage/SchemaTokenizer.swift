@@ -3,7 +3,6 @@
 struct SchemaTokenizer {
   /// The Unicode scalars of the text.
   private let text: [Unicode.Scalar]
-  /// The index of the next scalar.
   private var position = 0
   /// The line of the next scalar, from 1.
   private var line = 1
@@ -30,7 +29,6 @@ struct SchemaTokenizer {
     return tokens
   }
 
-  /// Returns the next token.
   private mutating func next() throws(SchemaSyntaxError) -> SchemaToken {
     try skipSpaceAndComments()
     var token = SchemaToken(kind: .end, line: line, column: column)
@@ -92,13 +90,10 @@ struct SchemaTokenizer {
     }
   }
 
-  /// Returns the scalar that is `offset` places after the next scalar; nil beyond the end of the
-  /// text.
   private func peek(_ offset: Int = 0) -> Unicode.Scalar? {
     position + offset < text.count ? text[position + offset] : nil
   }
 
-  /// Consumes one scalar and updates line and column.
   private mutating func advance() {
     if text[position] == "\n" {
       line += 1
@@ -109,7 +104,6 @@ struct SchemaTokenizer {
     position += 1
   }
 
-  /// Returns whether the scalar may be part of a word: an ASCII letter, a digit or `_`.
   private static func isWordScalar(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "a"..."z", "A"..."Z", "0"..."9", "_": true
