@@ -23,9 +23,7 @@ extension BadgeRequest: Message, MessageObject {
   package static let schemaName: String? = "Badge"
   package static let blank = BadgeRequest(badge: 0)
 
-  /// Passes the badge to the coder, which reads, writes or describes the badge.
-  ///
-  /// - Throws: `BAD_REQUEST` when the badge that is read is outside of 0 to `ServiceLimits.badge`.
+  /// Throws `BAD_REQUEST` when the badge that is read is outside of 0 to `ServiceLimits.badge`.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {

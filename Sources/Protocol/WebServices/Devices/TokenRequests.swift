@@ -47,8 +47,7 @@ extension TokenRequest.Environment: MessagePart {}
 extension TokenRequest: Message, MessageObject {
   package static let blank = TokenRequest(apnsEnvironment: nil)
 
-  /// Passes the members to the coder. All members are optional here; the server checks the members
-  /// that the operation needs.
+  /// The server checks the members that the operation needs.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {

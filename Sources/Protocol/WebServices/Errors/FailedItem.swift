@@ -69,7 +69,6 @@ public struct FailedItem: Error, Sendable, Hashable {
     }
   }
 
-  /// Returns the name of a record or a zone.
   private static func recordOrZone(of reader: MessageReader) -> Name {
     // An ID that cannot be read is no name, so its error does not matter.
     let zoneID = (try? reader.optional("zoneID")).flatMap { zone in
@@ -91,7 +90,6 @@ public struct FailedItem: Error, Sendable, Hashable {
     return JSONSchema.object(ServiceError.members.merging(names) { $1 }).named("FailedItem")
   }
 
-  /// Writes the name and the members of the error into one object.
   func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       switch name {

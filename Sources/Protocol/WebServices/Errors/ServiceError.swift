@@ -198,7 +198,6 @@ extension ServiceError {
     ]
   }
 
-  /// The schema of the error as the body of a failed request.
   package static var schema: JSONSchema {
     var members = members
     members["singleFile?"] = JSONSchema(["type": "object"]).described(
@@ -206,7 +205,6 @@ extension ServiceError {
     return JSONSchema.object(members).named("Error")
   }
 
-  /// Writes the members of the error into an object that is being written.
   func writeMembers(to writer: inout JSONWriter, context: MessageContext) {
     writer.member("uuid", uuid)
     writer.member("serverErrorCode", code.documented.rawValue)

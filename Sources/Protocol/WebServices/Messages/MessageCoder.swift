@@ -19,9 +19,7 @@ package protocol MessageCoder: ~Copyable {
   /// member.
   ///
   /// - Parameters:
-  ///   - name: The name of the member.
   ///   - others: Further names under which the member is read, in order of preference.
-  ///   - part: The value of the member; nil is not written.
   ///   - rule: The rule that says whether a message has the member.
   ///   - note: The description and the limits of the member. Only the describer evaluates the note.
   mutating func member<Part: MessagePart>(
@@ -31,9 +29,7 @@ package protocol MessageCoder: ~Copyable {
 
   /// Codes a list of a request.
   ///
-  /// - Parameters:
-  ///   - count: The allowed numbers of elements. Another number is `BAD_REQUEST`.
-  ///   - isRequired: Whether each request must have the list.
+  /// - Parameter count: The allowed numbers of elements. Another number is `BAD_REQUEST`.
   mutating func list<Part: MessagePart>(
     _ name: String, _ parts: inout [Part]?, count: ClosedRange<Int>, isRequired: Bool,
     _ note: @autoclosure () -> MemberNote
@@ -67,23 +63,18 @@ package enum MemberRule {
 ///
 /// A string literal is a note without keywords.
 package struct MemberNote: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
-  /// The description; nil for none.
   var text: String?
-  /// The keywords with their values.
   var keywords: [String: JSONValue]
 
-  /// Creates a note.
   package init(_ text: String? = nil, _ keywords: [String: JSONValue] = [:]) {
     self.text = text
     self.keywords = keywords
   }
 
-  /// Creates a note with a description alone.
   package init(stringLiteral text: String) {
     self.init(text)
   }
 
-  /// The empty note.
   package static var none: MemberNote { MemberNote() }
 
   /// The note for the name of a record type or a field: its pattern and its length.
@@ -95,14 +86,12 @@ package struct MemberNote: ExpressibleByStringLiteral, ExpressibleByStringInterp
       ])
   }
 
-  /// Returns the note for a number within a range.
   package static func range(_ range: ClosedRange<Int>, _ text: String? = nil) -> MemberNote {
     MemberNote(
       text,
       ["minimum": .int(Int64(range.lowerBound)), "maximum": .int(Int64(range.upperBound))])
   }
 
-  /// Returns the note for a text of at most `limit` characters.
   package static func length(_ limit: Int, _ text: String? = nil) -> MemberNote {
     MemberNote(text, ["maxLength": .int(Int64(limit))])
   }
@@ -178,8 +167,6 @@ extension MessageCoder where Self: ~Copyable {
 
 extension MessageCoder where Self: ~Copyable {
   /// Codes the change token of an earlier answer.
-  ///
-  /// - Parameter name: The name of the member, if the name is not `syncToken`.
   mutating func syncToken(_ token: inout String?, as name: String = "syncToken") throws(Failure) {
     try optional(
       name, &token,
@@ -208,7 +195,6 @@ extension MessageCoder where Self: ~Copyable {
       name, &keys, "The fields to return. If it is missing or null, the answer has all fields.")
   }
 
-  /// Codes whether the answer has integers and doubles as strings.
   mutating func numbersAsStrings(_ isWanted: inout Bool) throws(Failure) {
     try optional("numbersAsStrings", &isWanted, default: false)
   }

@@ -59,7 +59,6 @@ extension MessageContext {
     return own
   }
 
-  /// Returns the name of a user for an answer.
   func wireName(ofUser name: String) -> String {
     guard namesCallerByDefault, case .relative(name) = ownerNaming else { return name }
     return ZoneID.currentOwnerName

@@ -12,8 +12,6 @@ struct MessageDecoder: MessageCoder {
   }
 
   /// Reads the member under the first of its names that the message has. `null` counts as absent.
-  ///
-  /// - Throws: `BAD_REQUEST` when a required member is missing, and when the value cannot be read.
   mutating func member<Part: MessagePart>(
     _ name: String, or others: [String], _ part: inout Part?, _ rule: MemberRule,
     _ note: @autoclosure () -> MemberNote
@@ -27,7 +25,6 @@ struct MessageDecoder: MessageCoder {
     }
   }
 
-  /// Checks the number of elements, and reads the list.
   mutating func list<Part: MessagePart>(
     _ name: String, _ parts: inout [Part]?, count: ClosedRange<Int>, isRequired: Bool,
     _ note: @autoclosure () -> MemberNote

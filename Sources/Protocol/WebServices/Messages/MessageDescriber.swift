@@ -33,7 +33,6 @@ struct MessageDescriber: MessageCoder {
     }
   }
 
-  /// Adds a member with the description and the keywords of its note.
   private mutating func add(
     _ name: String, _ schema: JSONSchema, _ note: MemberNote, isRequired: Bool
   ) {
@@ -42,8 +41,7 @@ struct MessageDescriber: MessageCoder {
     members[isRequired ? name : name + "?"] = keywords.isEmpty ? schema : schema.with(keywords)
   }
 
-  /// Adds the schema of a member. A member that is always written is required in answers and
-  /// optional in requests.
+  /// A member that is always written is required in answers and optional in requests.
   mutating func member<Part: MessagePart>(
     _ name: String, or others: [String], _ part: inout Part?, _ rule: MemberRule,
     _ note: @autoclosure () -> MemberNote
@@ -57,7 +55,6 @@ struct MessageDescriber: MessageCoder {
     add(name, Part.schema(in: scope), note(), isRequired: isRequired)
   }
 
-  /// Adds the schema of a list with the allowed number of elements.
   mutating func list<Part: MessagePart>(
     _ name: String, _ parts: inout [Part]?, count: ClosedRange<Int>, isRequired: Bool,
     _ note: @autoclosure () -> MemberNote
@@ -65,7 +62,6 @@ struct MessageDescriber: MessageCoder {
     add(name, .list(Part.schema(in: scope), count: count), note(), isRequired: isRequired)
   }
 
-  /// Adds the schema of a list of operations.
   mutating func operations<Part: MessagePart>(
     _ name: String, _ parts: inout [Result<Part, FailedItem>], of kind: RequestItem
   ) {

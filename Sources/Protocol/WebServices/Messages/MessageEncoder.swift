@@ -8,10 +8,8 @@ struct MessageEncoder: MessageCoder, ~Copyable {
   /// The writer, which has begun the object. The encoder owns the writer while the members are
   /// written.
   var writer: JSONWriter
-  /// The settings for the message.
   let context: MessageContext
 
-  /// Writes the member under its first name; nil is left out.
   mutating func member<Part: MessagePart>(
     _ name: String, or others: [String], _ part: inout Part?, _ rule: MemberRule,
     _ note: @autoclosure () -> MemberNote
@@ -21,7 +19,6 @@ struct MessageEncoder: MessageCoder, ~Copyable {
     part.write(to: &writer, context: context)
   }
 
-  /// Writes the list; nil is left out.
   mutating func list<Part: MessagePart>(
     _ name: String, _ parts: inout [Part]?, count: ClosedRange<Int>, isRequired: Bool,
     _ note: @autoclosure () -> MemberNote

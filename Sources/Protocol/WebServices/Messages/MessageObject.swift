@@ -48,7 +48,6 @@ extension MessageObject {
     try code(&decoder)
   }
 
-  /// Writes the object with its braces.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.beginObject()
     writeMembers(to: &writer, context: context)
@@ -84,14 +83,11 @@ package protocol Message: MessagePart, Sendable {
 }
 
 extension Message {
-  /// An estimate for small bodies.
   package var approximateSize: Int { 256 }
 
   /// Reads a body. An empty body counts as an object without members.
   ///
-  /// - Parameters:
-  ///   - body: The JSON text.
-  ///   - context: The settings for the message. The default fits messages without zones.
+  /// - Parameter context: The settings for the message. The default fits messages without zones.
   /// - Throws: `BAD_REQUEST` with the place in the body and the rule.
   package init(
     parsing body: Data, context: MessageContext = .withoutZones
@@ -99,13 +95,11 @@ extension Message {
     try self.init(MessageReader(parsing: body, context: context))
   }
 
-  /// Returns the body as JSON text.
   package func body(context: MessageContext) -> Data {
     var writer = JSONWriter(reserving: approximateSize)
     write(to: &writer, context: context)
     return writer.data
   }
 
-  /// The body of a message without zones.
   package var body: Data { body(context: .withoutZones) }
 }

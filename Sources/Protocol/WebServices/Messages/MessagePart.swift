@@ -5,13 +5,9 @@ import JSONCoding
 /// A value that may be a member of a message or an element of a list. Each part can be read,
 /// written and described by a JSON Schema.
 package protocol MessagePart {
-  /// Reads the value.
-  ///
-  /// - Throws: `BAD_REQUEST` with the place in the message and the rule.
+  /// Throws `BAD_REQUEST` with the place in the message and the rule.
   init(_ reader: MessageReader) throws(ServiceError)
-  /// Writes the value as JSON.
   func write(to writer: inout JSONWriter, context: MessageContext)
-  /// Returns the JSON Schema of the value in this scope.
   static func schema(in scope: SchemaScope) -> JSONSchema
 }
 
@@ -27,15 +23,12 @@ package struct SchemaScope: Sendable {
     case answers
   }
 
-  /// The direction of the messages.
   package let direction: Direction
   /// The names of the schemas that enclose the place. A schema inside of itself becomes a reference
   /// to its name.
   fileprivate(set) var enclosing: [String] = []
 
-  /// The scope of requests, outside of any named schema.
   package static let requests = SchemaScope(direction: .requests)
-  /// The scope of answers, outside of any named schema.
   package static let answers = SchemaScope(direction: .answers)
 
   /// Returns the name of a schema in this direction. A name in requests begins with `Asked`,
@@ -48,8 +41,6 @@ package struct SchemaScope: Sendable {
   }
 
   /// Returns a schema under a name, or a reference to the name when the schema is inside of itself.
-  ///
-  /// - Parameter schema: Makes the schema, in a scope that contains the name.
   package func named(_ name: String, _ schema: (SchemaScope) -> JSONSchema) -> JSONSchema {
     let name = self.name(name)
     guard !enclosing.contains(name) else { return .reference(to: name) }

@@ -4,9 +4,7 @@ import JSONCoding
 
 /// A value of a message that is being read, with its place in the message. Errors name the place.
 package struct MessageReader {
-  /// The value in the parsed document.
   private(set) var node: JSONNode
-  /// The settings for the message.
   let context: MessageContext
   /// The place of ``node``'s document in the message. The place is empty for the message's own
   /// document, and `other.path` after ``init(_:insteadOf:)``.
@@ -21,7 +19,6 @@ package struct MessageReader {
   /// uses the methods below, which make no such copy.
   var json: JSONValue { node.value }
 
-  /// Creates a reader of a value in the message's own document.
   package init(_ node: JSONNode, context: MessageContext) {
     self.node = node
     self.context = context
@@ -56,7 +53,6 @@ package struct MessageReader {
     self.init(root, context: context)
   }
 
-  /// Returns the `BAD_REQUEST` error for a mistake in this value.
   func mistake(_ text: String) -> ServiceError {
     let path = path
     return ServiceError(.badRequest, path.isEmpty ? text : "\(path): \(text)")
@@ -73,33 +69,26 @@ package struct MessageReader {
 
   // MARK: Members
 
-  /// Returns a reader of a value inside of this one.
   func part(_ node: JSONNode) -> MessageReader {
     var part = self
     part.node = node
     return part
   }
 
-  /// Returns the member with this name; nil when the member is absent or null.
-  ///
-  /// - Throws: `BAD_REQUEST` when this value is no object.
+  /// Nil when the member is absent or null. Throws `BAD_REQUEST` when this value is no object.
   func optional(_ key: String) throws(ServiceError) -> MessageReader? {
     guard node.isObject else { throw mistake("must be an object, not \(node.kind)") }
     guard let member = node[key] else { return nil }
     return part(member)
   }
 
-  /// Returns the member with this name.
-  ///
-  /// - Throws: `BAD_REQUEST` when the member is absent or null, or when this value is no object.
+  /// Throws `BAD_REQUEST` when the member is absent or null, or when this value is no object.
   package func member(_ key: String) throws(ServiceError) -> MessageReader {
     guard let member = try optional(key) else { throw mistake("'\(key)' is missing") }
     return member
   }
 
-  /// Returns the elements of the array.
-  ///
-  /// - Throws: `BAD_REQUEST` when this value is no array.
+  /// Throws `BAD_REQUEST` when this value is no array.
   func elements() throws(ServiceError) -> [MessageReader] {
     guard let elements = node.elements else {
       throw mistake("must be an array, not \(node.kind)")
@@ -110,7 +99,6 @@ package struct MessageReader {
   /// Returns the member with this name, which should be a list. The method does not refuse another
   /// kind of value; ``elements()`` does.
   ///
-  /// - Parameter count: The allowed numbers of elements.
   /// - Throws: `BAD_REQUEST` when the member is missing, or the list has too few or too many
   ///   elements. For too many elements, ``ServiceError/limit`` is the largest allowed number.
   func list(_ key: String, count: ClosedRange<Int>) throws(ServiceError) -> MessageReader {
@@ -170,7 +158,6 @@ package struct MessageReader {
     return bool
   }
 
-  /// Returns an integer. A string with an integer is accepted too.
   func int() throws(ServiceError) -> Int64 {
     if let int = node.int ?? node.string.flatMap({ Int64($0) }) { return int }
     throw mistake("must be a whole number, not \(preciseKind)")
@@ -184,7 +171,6 @@ package struct MessageReader {
     return Int64(double.rounded(.down))
   }
 
-  /// Returns a number. A string with a number is accepted too.
   func double() throws(ServiceError) -> Double {
     if let double = node.double ?? node.string.flatMap({ Double($0) }) { return double }
     throw mistake("must be a number, not \(node.kind)")
@@ -199,12 +185,10 @@ package struct MessageReader {
     return nil
   }
 
-  /// Returns the boolean with this name; nil when the member is absent or null.
   func optionalBool(_ key: String) throws(ServiceError) -> Bool? {
     try optional(key)?.bool()
   }
 
-  /// Returns the number with this name; nil when the member is absent or null.
   func optionalDouble(_ key: String) throws(ServiceError) -> Double? {
     try optional(key)?.double()
   }

@@ -51,9 +51,6 @@ extension NotificationLogItem: MessagePart {
   /// The payload of a query notification contains the scope of the database (`dbs`). In a shared
   /// database, owner names stay as they are. Otherwise each owner becomes the "current owner"
   /// (`ZoneID.currentOwnerName`).
-  ///
-  /// - Throws: `BAD_REQUEST` when the entry or its `ck` is no object, and for values that cannot be
-  ///   read.
   package init(_ reader: MessageReader) throws(ServiceError) {
     guard case .object(var members) = reader.json else {
       throw reader.mistake("must be an object, not \(reader.json.kind)")

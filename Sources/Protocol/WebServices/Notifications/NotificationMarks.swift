@@ -20,7 +20,6 @@ public struct MarkNotificationsReadRequest: Sendable, Hashable {
 extension MarkNotificationsReadRequest: Message, MessageObject {
   package static let blank = MarkNotificationsReadRequest(notificationIDs: [])
 
-  /// Passes the list to the coder: at most `ServiceLimits.operationsPerRequest` identifiers.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {

@@ -53,7 +53,6 @@ extension UploadAssetsRequest.Token: MessageObject {
   package static let blank = UploadAssetsRequest.Token(
     recordName: nil, recordType: "", fieldName: "")
 
-  /// Passes the members to the coder, and checks the names of the record type and the field.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {

@@ -62,8 +62,6 @@ extension Query: MessagePart {
 }
 
 extension Filter {
-  /// Reads a filter.
-  ///
   /// Petrel adds the members `caseInsensitive` and `diacriticInsensitive`. Petrel also accepts a
   /// search for words without a field name, which searches all string fields.
   init(_ reader: MessageReader) throws(ServiceError) {
@@ -106,7 +104,6 @@ extension Filter {
     }
   }
 
-  /// The schema of a filter.
   fileprivate static func schema(in scope: SchemaScope) -> JSONSchema {
     let members: [String: JSONSchema] = [
       "comparator": JSONSchema.word(Comparator.allCases.map(\.rawValue)).described(
@@ -188,7 +185,6 @@ extension SortKey {
     }
   }
 
-  /// Writes the sort key.
   func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       key.write(to: &writer)
@@ -200,7 +196,6 @@ extension SortKey {
     }
   }
 
-  /// The schema of a sort key.
   fileprivate static func schema(in scope: SchemaScope) -> JSONSchema {
     let location = Location.schema(in: scope)
     let members: [String: JSONSchema] =
@@ -252,7 +247,6 @@ extension FieldKey {
     "modifiedUserRecordName",
   ]
 
-  /// The schemas of the members that name the field of a filter or a sort.
   fileprivate static var members: [String: JSONSchema] {
     [
       "fieldName?": JSONSchema.text.described(

@@ -36,7 +36,6 @@ extension Record: MessagePart {
     }
   }
 
-  /// Writes the record with all its fields.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     write(to: &writer, context: context, desiredKeys: nil)
   }
@@ -65,8 +64,6 @@ extension Record: MessagePart {
   }
 
   /// Writes the record with only some of its fields.
-  ///
-  /// - Parameter desiredKeys: The fields to write; nil means all.
   func write(
     to writer: inout JSONWriter, context: MessageContext, desiredKeys: Set<String>?
   ) {
@@ -97,7 +94,6 @@ extension Record: MessagePart {
     }
   }
 
-  /// Writes a reference as a member; nil writes nothing.
   private func write(
     _ reference: Reference?, as name: String, to writer: inout JSONWriter, context: MessageContext
   ) {
@@ -106,7 +102,6 @@ extension Record: MessagePart {
     reference.write(to: &writer, context: context)
   }
 
-  /// Writes a stamp as a member; nil writes nothing.
   private func write(
     _ stamp: Stamp?, as name: String, to writer: inout JSONWriter, context: MessageContext
   ) {
@@ -126,7 +121,6 @@ extension Record.Stamp {
   /// The device name that is written for a save without a device name.
   static let namelessDevice = "2"
 
-  /// Reads a stamp. The device may be missing.
   init(_ reader: MessageReader) throws(ServiceError) {
     self.init(
       timestamp: Timestamp(milliseconds: try reader.member("timestamp").int()),

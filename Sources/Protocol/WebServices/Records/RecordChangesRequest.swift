@@ -85,7 +85,6 @@ extension ZoneChangesRequest: Message {
     }
   }
 
-  /// Writes the request; failed items are left out.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.key("zones")

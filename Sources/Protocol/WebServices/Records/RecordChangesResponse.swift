@@ -93,8 +93,6 @@ extension RecordChangesResponse: Message {
 }
 
 extension RecordChange {
-  /// Reads a change.
-  ///
   /// - Parameter zoneID: The zone of a record that does not name its own.
   fileprivate init(_ reader: MessageReader, zoneID: ZoneID) throws(ServiceError) {
     let named = try reader.zoneID()

@@ -55,7 +55,6 @@ extension RecordOperation {
     }
   }
 
-  /// Writes the operation.
   func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.member("operationType", kind.rawValue)
@@ -81,7 +80,6 @@ extension RecordOperation {
     }
   }
 
-  /// The schema of an operation.
   static func schema(in scope: SchemaScope) -> JSONSchema {
     var members: [String: JSONSchema] = [
       "recordName?": JSONSchema.text.with([
@@ -135,7 +133,6 @@ extension RecordOperation {
 }
 
 extension RecordOperation.Kind {
-  /// Whether the operation creates the record when the record does not exist.
   fileprivate var mayCreate: Bool {
     switch self {
     case .create, .forceUpdate, .forceReplace: true

@@ -56,8 +56,6 @@ public struct ModifyRecordsRequest: Sendable {
 extension ModifyRecordsRequest: Message {
   package var approximateSize: Int { 256 * (operations.count + 1) }
 
-  /// Reads the request. Each operation that cannot be read becomes a failed item.
-  ///
   /// - Throws: `BAD_REQUEST` for too many operations, and for mistakes outside of the operations.
   package init(_ reader: MessageReader) throws(ServiceError) {
     let zoneID = try reader.zoneID() ?? .default
@@ -80,7 +78,6 @@ extension ModifyRecordsRequest: Message {
     }
   }
 
-  /// Writes the request; failed items are left out.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.member("atomic", isAtomic)
@@ -134,12 +131,10 @@ extension ModifyRecordsRequest: Message {
 
 /// Schemas of members that several requests have.
 extension JSONSchema {
-  /// The schema of `desiredKeys`.
   static let desiredKeys = JSONSchema([
     "type": ["array", "null"], "items": ["type": "string"],
     "description": "The fields to return. If it is missing or null, the answer has all fields.",
   ])
-  /// The schema of `numbersAsStrings`.
   static let numbersAsStrings = JSONSchema([
     "type": "boolean", "default": false,
     "description": "Whether integers and doubles in the answer are strings.",
@@ -223,7 +218,6 @@ extension LookupRecordsRequest: Message {
 }
 
 extension LookupRecordsRequest {
-  /// The schema of an element: a record name, or an object with one.
   package static func elementSchema(in scope: SchemaScope) -> JSONSchema {
     .any(of: [
       .text,

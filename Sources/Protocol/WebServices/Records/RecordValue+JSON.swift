@@ -4,7 +4,6 @@ import JSONCoding
 
 /// The field value of Apple's reference: `{ "value": "Milk", "type": "STRING" }`.
 extension RecordValue {
-  /// The description of field values in requests.
   private static let description = """
     Without `type` the JSON value decides the type: STRING, INT64 for a whole number or a boolean, DOUBLE, and \
     LOCATION, REFERENCE or ASSETID by the members of an object. In a record an empty object means null; in a \
@@ -16,14 +15,12 @@ extension RecordValue {
     "The seconds from `value` to the exact date of an encrypted field, at most 0.001; for a list of "
     + "dates, a number for each."
 
-  /// The member with the seconds beyond whole milliseconds, for the types that have it.
   private static func fraction(_ type: FieldType) -> [String: JSONSchema] {
     guard type.element == .timestamp else { return [:] }
     let number = type.isList ? JSONSchema.list(.number) : .number
     return ["fraction?": number.described(fractionDescription)]
   }
 
-  /// The schema of `{ "value": …, "type": … }`.
   static func schema(in scope: SchemaScope) -> JSONSchema {
     scope.named("FieldValue") { scope in
       let structured = [
@@ -64,7 +61,6 @@ extension RecordValue {
     }
   }
 
-  /// The schema of a filter's value, which may be null.
   static func filterSchema(in scope: SchemaScope) -> JSONSchema {
     switch scope.direction {
     case .requests:
@@ -191,7 +187,6 @@ extension RecordValue {
   /// The type that Apple's service was seen to return for empty lists.
   private static let unknownList = "UNKNOWN_LIST"
 
-  /// Returns the value with the type that its JSON suggests.
   private static func inferred(_ reader: MessageReader) throws(ServiceError) -> RecordValue {
     let node = reader.node
     if let string = node.string { return .string(string) }
@@ -230,7 +225,6 @@ extension RecordValue {
     )
   }
 
-  /// Returns the value of a given type.
   private static func typed(
     _ reader: MessageReader, _ type: FieldType
   ) throws(ServiceError) -> RecordValue {
@@ -282,7 +276,6 @@ extension RecordValue {
     }
   }
 
-  /// Throws an error when the value is not an asset but the answer of a failed upload.
   private static func checkUpload(_ reader: MessageReader) throws(ServiceError) {
     guard let error = ServiceError(reader) else { return }
     throw reader.mistake("the file was not uploaded (\(error))")
@@ -298,7 +291,6 @@ extension RecordValue {
 
   // MARK: Writing
 
-  /// Writes the value without its type.
   private func writeBare(to writer: inout JSONWriter, context: MessageContext) {
     switch self {
     case .string(let string): writer.value(string)

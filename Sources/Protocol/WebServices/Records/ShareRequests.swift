@@ -53,7 +53,6 @@ extension ResolveSharesRequest: Message, MessageObject {
 extension ResolveSharesRequest.Item: MessageObject {
   package static let blank = ResolveSharesRequest.Item(shortGUID: "")
 
-  /// Reads the object, or the identifier alone.
   package init(_ reader: MessageReader) throws(ServiceError) {
     self = Self.blank
     if reader.node.string != nil {

@@ -7,7 +7,6 @@ extension Location: MessageObject {
   package static let schemaName: String? = "Location"
   package static let blank = Location(latitude: 0, longitude: 0)
 
-  /// Passes the members to the coder, and checks that the coordinates are in range.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {

@@ -42,13 +42,10 @@ extension Subscription: MessagePart {
     }
   }
 
-  /// Writes the subscription.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     write(to: &writer, context: context, replaced: nil)
   }
 
-  /// Writes the subscription.
-  ///
   /// - Parameter replaced: The kind of the subscription that this subscription replaced, if the two
   ///   kinds differ; otherwise nil.
   package func write(
@@ -131,7 +128,6 @@ extension Subscription: MessagePart {
 }
 
 extension Subscription.Options {
-  /// The events with their names in `firesOn`.
   fileprivate static let wireNames: [(Subscription.Options, String)] = [
     (.firesOnRecordCreation, "create"), (.firesOnRecordUpdate, "update"),
     (.firesOnRecordDeletion, "delete"),
@@ -150,7 +146,6 @@ extension Subscription.Options {
     if try reader.optionalBool("firesOnce") == true { insert(.firesOnce) }
   }
 
-  /// Writes `firesOn` and `firesOnce` as members of the current object.
   func write(to writer: inout JSONWriter) {
     writer.member(
       "firesOn", ifPresent: Self.wireNames.filter { contains($0.0) }.map { $0.1 })

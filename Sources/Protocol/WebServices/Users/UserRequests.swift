@@ -98,7 +98,6 @@ extension CurrentUserResponse: AnswerAboutUsers {
 
 /// An operation that finds users, with its names in messages.
 package protocol UserSearchKind: Sendable {
-  /// The name of the list of users.
   static var listName: String { get }
   /// Whether the list may be absent, which asks for all users.
   static var mayAskForAll: Bool { get }
@@ -112,7 +111,6 @@ extension UserLookup {
     case emailAddress, phoneNumber, userRecordName
   }
 
-  /// Returns whether the lookup has this member.
   fileprivate func has(_ member: Member) -> Bool {
     switch member {
     case .emailAddress: emailAddress != nil
@@ -164,7 +162,6 @@ package struct FindUsersRequest<Kind: UserSearchKind>: Sendable, Hashable {
   /// The users to find, in the order of the request; nil asks for all users.
   package var lookups: [UserLookup]?
 
-  /// Creates a request.
   package init(lookups: [UserLookup]?) {
     self.lookups = lookups
   }
@@ -173,8 +170,7 @@ package struct FindUsersRequest<Kind: UserSearchKind>: Sendable, Hashable {
 extension FindUsersRequest: Message, MessageObject {
   package static var blank: FindUsersRequest { FindUsersRequest(lookups: nil) }
 
-  /// Passes the list to the coder, under the operation's name for the list: at most
-  /// `ServiceLimits.operationsPerRequest` entries.
+  /// At most `ServiceLimits.operationsPerRequest` entries, under the operation's name for the list.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -310,7 +306,6 @@ extension PermissionsMessage: Message, MessageObject {
   package static let schemaName: String? = "Permissions"
   package static let blank = PermissionsMessage(statuses: [:])
 
-  /// Passes the permissions to the coder, in the order of their names.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {

@@ -3,7 +3,6 @@ import JSONCoding
 
 /// An operation that returns the changed zones of a database, with its names in messages.
 package protocol DatabaseChangesNaming: Sendable {
-  /// The name of the member with the change token.
   static var tokenName: String { get }
   /// Whether a zone in the answer has the member `atomic` beside its ID.
   static var hasWholeZones: Bool { get }
@@ -28,7 +27,6 @@ package struct DatabaseChangesRequest<Naming: DatabaseChangesNaming>: Sendable, 
   /// The largest number of zones in the answer. 0 leaves the number to the server.
   package var resultsLimit: Int
 
-  /// Creates a request.
   package init(syncToken: String? = nil, resultsLimit: Int = 0) {
     self.syncToken = syncToken
     self.resultsLimit = resultsLimit
@@ -38,7 +36,6 @@ package struct DatabaseChangesRequest<Naming: DatabaseChangesNaming>: Sendable, 
 extension DatabaseChangesRequest: Message, MessageObject {
   package static var blank: Self { Self() }
 
-  /// Passes the members to the coder, with the operation's name for the change token.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -61,7 +58,6 @@ package struct DatabaseChangesResponse<Naming: DatabaseChangesNaming>: Sendable 
   /// Whether there are more changed zones after these.
   package var moreComing: Bool
 
-  /// Creates an answer.
   package init(zones: [Result<ZoneChange, FailedItem>], syncToken: String, moreComing: Bool) {
     self.zones = zones
     self.syncToken = syncToken

@@ -18,12 +18,10 @@ extension ZoneID: MessagePart {
       ownerName: Self.modelOwner(owner, context: reader.context))
   }
 
-  /// Writes the zone ID.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writeMembers(to: &$0, context: context) }
   }
 
-  /// Writes the members into an object that is being written.
   fileprivate func writeMembers(to writer: inout JSONWriter, context: MessageContext) {
     writer.member("zoneName", zoneName)
     writer.member("ownerRecordName", ifPresent: wireOwner(context))
@@ -78,7 +76,6 @@ struct AnsweredZone: MessagePart {
   /// zones.
   static let types = ["DEFAULT_ZONE", "REGULAR_CUSTOM_ZONE"]
 
-  /// The ID of the zone.
   var zoneID: ZoneID
 
   init(_ zoneID: ZoneID) { self.zoneID = zoneID }

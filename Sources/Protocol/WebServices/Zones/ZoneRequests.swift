@@ -37,7 +37,6 @@ extension ZoneOperation: MessageObject {
 
   package static let blank = ZoneOperation.create(.default)
 
-  /// Passes the operation to the coder, and checks the name of a zone that is created.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -100,7 +99,6 @@ extension LookupZonesRequest: Message, MessageObject {
 
     init(zoneID: ZoneID) { self.zoneID = zoneID }
 
-    /// Reads the zone in one of its three forms.
     init(_ reader: MessageReader) throws(ServiceError) {
       if reader.node.string == nil, let zoneID = try reader.zoneID() {
         self.zoneID = zoneID
