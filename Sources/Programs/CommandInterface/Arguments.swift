@@ -96,6 +96,7 @@ package struct Arguments {
     }
   }
 
+  /// Returns the only positional word. `what` is its placeholder in error messages, such as `NAME`.
   package func word(_ what: String) throws -> String {
     guard positional.count == 1, let word = positional.first, !word.isEmpty else {
       throw UsageError("needs one \(what)")
