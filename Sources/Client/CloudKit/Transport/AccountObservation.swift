@@ -29,8 +29,6 @@ struct AccountObservation: Sendable {
 
 extension AccountObservation.Event {
   /// Reads the account status from an answer; nil if the answer shows nothing about the account.
-  ///
-  /// - Parameter hasToken: Whether the request had the token of a user.
   init?(_ response: TransportResponse, hasToken: Bool) {
     if (200..<300).contains(response.status) {
       // Any caller can read the public database, so success without a token shows nothing.

@@ -25,7 +25,6 @@ extension CKError {
     self.init(Self.code(for: error), error.reason, userInfo: userInfo)
   }
 
-  /// Returns the framework's code for a code of the protocol.
   private static func code(for error: ServiceError) -> Code {
     switch error.code {
     case .accessDenied: .permissionFailure
@@ -59,7 +58,6 @@ extension CKError {
 }
 
 extension CKError {
-  /// Makes the error for an answer with a status outside 200–299.
   init(_ response: TransportResponse) {
     let retryAfter = response.headers["retry-after"].flatMap { Self.seconds(retryAfter: $0) }
     // An answer that is not JSON may come from a proxy. Its status then decides the code.
@@ -101,8 +99,7 @@ extension CKError {
     seconds.isNaN ? nil : min(max(0, seconds), longestWait)
   }
 
-  /// Returns the code for an answer that has no error of CloudKit Web Services, because a proxy or
-  /// another server sent it.
+  /// For an answer of a proxy or another server, without an error of CloudKit Web Services.
   private static func code(forStatus status: Int) -> Code {
     switch status {
     case 401, 407, 421: .notAuthenticated
@@ -115,7 +112,6 @@ extension CKError {
     }
   }
 
-  /// Makes the error for a request without an answer.
   init(_ failure: TransportFailure) {
     let code: Code =
       switch failure.kind {

@@ -11,10 +11,8 @@ internal import HTTPTransfers
 /// processor busy while the first request of a connection waits for its answer. A long poll, a
 /// request that the server answers late, would waste the processor most of the time.
 package final class CurlTransport: WebServicesTransport {
-  /// The URL of the server. The paths of requests are appended to it.
   private let serverURL: URL
 
-  /// Makes a transport to the server at this URL.
   package init(serverURL: URL) {
     self.serverURL = serverURL
   }

@@ -31,11 +31,9 @@ struct OperationRetryPolicy: Sendable {
   /// The longest pause between attempts, in seconds, unless the server asks for a longer one.
   static let longestDelay: TimeInterval = 60
 
-  /// Whether the operation tries again at all.
   let isPatient: Bool
   /// The seconds for all attempts and pauses together; nil means no limit.
   let resourceTimeout: TimeInterval?
-  /// The number of retries so far.
   private var attempts = 0
   /// Whether an earlier attempt may have been carried out. A later attempt may then find that its
   /// work is done already.

@@ -26,18 +26,12 @@ final class ServiceExchange: @unchecked Sendable {
   private let call: ServiceCall
   private let limits: Limits
   private let queue: DispatchQueue
-  /// The function that gets the result; nil after the end.
   private var completion: ((Result<Answer, CKError>) -> Void)?
   private var policy: OperationRetryPolicy
-  /// The time at which the exchange was made. From it the policy counts the elapsed time.
   private let began = DispatchTime.now()
-  /// The timer of the resource timeout.
   private var deadline: (any DispatchSourceTimer)?
-  /// The timer of the pause before the next attempt.
   private var pause: (any DispatchSourceTimer)?
-  /// The function that cancels the current attempt.
   private var cancelRequest: (@Sendable () -> Void)?
-  /// The web auth token in the current attempt; nil if it has none.
   private var sentToken: String?
 
   /// Makes an exchange. `completion` is called once, on `queue`.
@@ -66,13 +60,11 @@ final class ServiceExchange: @unchecked Sendable {
     attempt()
   }
 
-  /// Ends the exchange with `operationCancelled`, unless it has already ended. Call this method on
-  /// `queue`.
+  /// Call this method on `queue`.
   func cancel() {
     finish(.failure(CKError(.operationCancelled, "the operation was cancelled")))
   }
 
-  /// Sends the call, or transfers its file, once.
   private func attempt() {
     let completion = { @Sendable [queue] (result: Result<TransportResponse, TransportFailure>) in
       queue.async { self.handle(result) }
@@ -90,8 +82,6 @@ final class ServiceExchange: @unchecked Sendable {
       }, completion: completion)
   }
 
-  /// Reads the result of an attempt: ends the exchange with an answer, or decides about another
-  /// attempt.
   private func handle(_ result: Result<TransportResponse, TransportFailure>) {
     guard completion != nil else { return }
     switch result {
@@ -115,7 +105,6 @@ final class ServiceExchange: @unchecked Sendable {
     finish(.failure(error))
   }
 
-  /// Repeats the call or ends the exchange, as the policy decides.
   private func decide(_ failure: OperationRetryPolicy.Failure, _ error: CKError) {
     let elapsed = Double(DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds) / 1e9
     switch policy.handle(failure, elapsed: elapsed, jitter: .random(in: 0...1)) {
@@ -126,7 +115,6 @@ final class ServiceExchange: @unchecked Sendable {
     }
   }
 
-  /// Ends the exchange: stops the timers, cancels the attempt and reports the result.
   private func finish(_ result: Result<Answer, CKError>) {
     guard let completion else { return }
     self.completion = nil
@@ -136,7 +124,6 @@ final class ServiceExchange: @unchecked Sendable {
     completion(result)
   }
 
-  /// Returns a timer that calls `action` once, on the queue.
   private func timer(
     after seconds: TimeInterval, _ action: @escaping () -> Void
   ) -> any DispatchSourceTimer {
@@ -149,7 +136,6 @@ final class ServiceExchange: @unchecked Sendable {
 }
 
 extension OperationRetryPolicy.Failure {
-  /// Makes the failure for a request without an answer.
   init(_ failure: TransportFailure) {
     switch failure.kind {
     case .offline, .unreachable: self = .notDelivered
@@ -158,7 +144,6 @@ extension OperationRetryPolicy.Failure {
     }
   }
 
-  /// Makes the failure for an error in the server's answer.
   init(_ error: CKError) {
     switch error.code {
     case .requestRateLimited, .serviceUnavailable, .zoneBusy:

@@ -1,6 +1,5 @@
 extension TransportRequest {
-  /// Returns the URL of the request to the server at `serverURL`; nil if the parts do not form a
-  /// valid URL.
+  /// Nil if the parts do not form a valid URL.
   package func url(below serverURL: URL) -> URL? {
     switch target {
     case .asset(let url):
@@ -29,7 +28,6 @@ extension TransportRequest {
     }
   }
 
-  /// The media type of the body, for `Content-Type`.
   package var contentType: String {
     if case .asset = target { "application/octet-stream" } else { "application/json" }
   }
@@ -39,20 +37,17 @@ extension TransportRequest {
   private static let unreserved = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-  /// Returns the text with all characters outside `set` percent-encoded.
   private static func encode(_ text: String, allowing set: CharacterSet = unreserved) -> String {
     text.addingPercentEncoding(withAllowedCharacters: set) ?? ""
   }
 }
 
 extension TransportFailure {
-  /// Makes the failure of a request whose target is no valid URL.
   package init(noURLOf request: TransportRequest) {
     self.init(.unreachable, "the server's URL and \(request.target) do not form a valid URL")
   }
 
-  /// Returns the host of a URL, with the port if the URL has one, for error messages. Without a
-  /// host, returns `the server`.
+  /// Without a host, returns `the server`.
   static func place(_ url: URL?) -> String {
     guard let url, let host = url.host else { return "the server" }
     return url.port.map { "\(host):\($0)" } ?? host

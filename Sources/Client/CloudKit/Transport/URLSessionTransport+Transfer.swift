@@ -61,15 +61,12 @@ extension URLSessionTransport {
 ///
 /// Unchecked: after its initializer, only the session's delegate queue uses the object.
 private final class FileTransfer: @unchecked Sendable {
-  /// The file of a download; nil for an upload.
   let target: URL?
   let progress: @Sendable (Int64) -> Void
   let completion: @Sendable (Result<TransportResponse, TransportFailure>) -> Void
   /// The body of an answer that is not written to the file: the answer to an upload, or an error.
   var body = Data()
-  /// The open file of a download.
   var file: FileHandle?
-  /// The number of bytes that were written to the file.
   var received: Int64 = 0
   /// A failure that the session does not report, such as a full disk.
   var failure: TransportFailure?
@@ -83,7 +80,6 @@ private final class FileTransfer: @unchecked Sendable {
     self.completion = completion
   }
 
-  /// Opens the file of a download if the answer is a success.
   func begin(_ response: URLResponse) throws {
     guard let target, let response = response as? HTTPURLResponse,
       (200..<300).contains(response.statusCode)
@@ -91,8 +87,6 @@ private final class FileTransfer: @unchecked Sendable {
     file = try PrivateFile.make(at: target.path)
   }
 
-  /// Writes a part of the answer's body to the file of a download, or adds it to the body in
-  /// memory.
   func receive(_ data: Data) throws {
     guard let file else {
       body.append(data)
@@ -120,7 +114,6 @@ private final class FileTransfer: @unchecked Sendable {
 /// The delegate of the session for files. It passes each event to the transfer to which the event
 /// belongs.
 private final class FileTransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
-  /// The transfers in progress. The keys are the identifiers of their tasks.
   private let underWay = Locked<[Int: FileTransfer]>([:])
 
   /// Registers the transfer of a task. Call this method before the task starts.
@@ -128,7 +121,6 @@ private final class FileTransferDelegate: NSObject, URLSessionDataDelegate, Send
     underWay.withLock { $0[task.taskIdentifier] = transfer }
   }
 
-  /// Returns the transfer of a task; nil after the end of the transfer.
   private func transfer(of task: URLSessionTask) -> FileTransfer? {
     underWay.withLock { $0[task.taskIdentifier] }
   }
@@ -154,8 +146,7 @@ private final class FileTransferDelegate: NSObject, URLSessionDataDelegate, Send
     perform(for: dataTask) { try $0.receive(data) }
   }
 
-  /// Runs a step of a transfer. If the file cannot be written, the transfer ends with
-  /// `unwritableFile`.
+  /// If the file cannot be written, the transfer ends with `unwritableFile`.
   private func perform(for task: URLSessionTask, _ work: (FileTransfer) throws -> Void) {
     guard let transfer = transfer(of: task), transfer.failure == nil else { return }
     do {

@@ -6,10 +6,8 @@ import FoundationNetworking
 ///
 /// Linux uses ``CurlTransport``, and compiles this class for tests only.
 package final class URLSessionTransport: WebServicesTransport {
-  /// The URL of the server. The paths of requests are appended to it.
   private let serverURL: URL
 
-  /// Makes a transport to the server at this URL.
   package init(serverURL: URL) {
     self.serverURL = serverURL
   }
@@ -44,7 +42,6 @@ package final class URLSessionTransport: WebServicesTransport {
   // cannot delay requests.
   private static let longPolls = session(connectionsPerHost: 256)
 
-  /// Returns a session without cookies and cache.
   static func session(
     connectionsPerHost: Int, delegate: (any URLSessionDelegate)? = nil
   ) -> URLSession {
@@ -56,7 +53,6 @@ package final class URLSessionTransport: WebServicesTransport {
     return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
   }
 
-  /// Returns the session for a request.
   private func session(for request: TransportRequest) -> URLSession {
     switch request.target {
     case .path, .asset: Self.requests
@@ -69,7 +65,6 @@ package final class URLSessionTransport: WebServicesTransport {
   /// The longest timeout, in seconds: one year. Longer timeouts are shortened to this one.
   private static let longestTimeout: TimeInterval = 365 * 24 * 60 * 60
 
-  /// Makes Foundation's request from a request of this module.
   private func urlRequest(for request: TransportRequest, to url: URL) -> URLRequest {
     var urlRequest = URLRequest(url: url)
     urlRequest.httpMethod = request.method.rawValue
@@ -84,7 +79,6 @@ package final class URLSessionTransport: WebServicesTransport {
 }
 
 extension TransportResponse {
-  /// Makes an answer from the session's answer.
   init(_ response: HTTPURLResponse, body: Data) {
     var headers: [String: String] = [:]
     for case (let name as String, let value as String) in response.allHeaderFields {
@@ -95,7 +89,6 @@ extension TransportResponse {
 }
 
 extension TransportFailure {
-  /// Makes the failure from the error of a session.
   init(_ error: (any Error)?, url: URL?) {
     let place = Self.place(url)
     switch (error as? URLError)?.code {

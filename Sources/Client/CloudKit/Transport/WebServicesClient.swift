@@ -9,7 +9,6 @@ struct ServiceCall: Sendable {
   /// The scope of the database; nil for a call that concerns the whole container, such as
   /// `tokens/…` and `notifications/…`.
   var scope: DatabaseScope?
-  /// The body of a POST; nil for a GET.
   var body: Data?
   /// The web auth token of a user who is no longer signed in. With nil, the request has the token of the
   /// client, and its answer shows whether the client has an account.
@@ -39,7 +38,6 @@ struct ServiceCall: Sendable {
 }
 
 extension ServiceCall {
-  /// Makes a call that transfers a file.
   init(_ transfer: Transfer, receiver: @escaping Receiver) {
     operation = "asset"
     self.transfer = transfer
@@ -55,13 +53,9 @@ final class WebServicesClient: Sendable {
   let containerIdentifier: String
   let configuration: PetrelConfiguration
   let transport: any WebServicesTransport
-  /// The file with the user's web auth tokens; nil if they are not stored.
   private let stored: StoredSession?
-  /// The web auth tokens of the user; nil if no user is signed in.
   private let session: Locked<StoredSession.Content?>
-  /// The account status that the server's answers show.
   private let account = Locked(AccountObservation())
-  /// The hub of this client; nil while nothing uses it.
   private let hub = Locked(WeakHub())
 
   /// A hub that lives as long as a receiver uses it.
@@ -91,7 +85,6 @@ final class WebServicesClient: Sendable {
       stored?.content() ?? configuration.webAuthToken.map { StoredSession.Content($0) })
   }
 
-  /// The one reader of the web courier for this client.
   var courierHub: CourierHub {
     hub.withLock { weak in
       if let hub = weak.hub { return hub }
@@ -101,7 +94,6 @@ final class WebServicesClient: Sendable {
     }
   }
 
-  /// Returns the transport over HTTP for this platform.
   private static func transport(to serverURL: URL) -> any WebServicesTransport {
     #if os(Linux)
     CurlTransport(serverURL: serverURL)
@@ -111,9 +103,6 @@ final class WebServicesClient: Sendable {
   }
 
   /// Returns the request for a call, with the credentials of the user and the device.
-  ///
-  /// - Parameter timeout: The seconds without a byte in either direction after which the request
-  ///   fails.
   func request(for call: ServiceCall, timeout: TimeInterval) -> TransportRequest {
     let path = ServicePath(
       container: containerIdentifier, environment: configuration.environment.model,
@@ -172,7 +161,6 @@ final class WebServicesClient: Sendable {
     }
   }
 
-  /// The token of the next request; nil if no user is signed in.
   var webAuthToken: String? { session.withLock { $0?.newest } }
 
   /// Signs a user in with a token; nil signs the user out. The web courier is read for the new user
@@ -190,14 +178,11 @@ final class WebServicesClient: Sendable {
     return former
   }
 
-  /// Writes the session to the disk for later launches.
-  ///
-  /// - Throws: `internalError` if the token cannot be written to disk.
+  /// Throws `internalError` if the token cannot be written to disk.
   func keepSession() throws(CKError) {
     try stored?.keep(session.withLock { $0 })
   }
 
-  /// The long-lived operations of the user who is signed in.
   var longLivedOperations: LongLivedOperationStore {
     LongLivedOperationStore(
       containerIdentifier: containerIdentifier, configuration: configuration,
@@ -206,7 +191,6 @@ final class WebServicesClient: Sendable {
 }
 
 extension PetrelConfiguration.Environment {
-  /// The environment as a value of the protocol.
   var model: ContainerEnvironment {
     switch self {
     case .development: .development

@@ -46,10 +46,8 @@ extension WebServicesTransport {
 
 /// The functions that read and write files in parts. They report the progress after each part.
 private enum FilePieces {
-  /// The number of bytes of a part: 256 KiB.
   static let size = 256 << 10
 
-  /// Reads a whole file. After each part, reports the number of bytes read so far.
   static func read(_ file: URL, progress: (Int64) -> Void) throws -> Data {
     let handle = try FileHandle(forReadingFrom: file)
     // All bytes were read, so a failed close loses nothing.
@@ -62,7 +60,6 @@ private enum FilePieces {
     return bytes
   }
 
-  /// Writes a new file. After each part, reports the number of bytes written so far.
   static func write(_ bytes: Data, to file: URL, progress: (Int64) -> Void) throws {
     let handle = try PrivateFile.make(at: file.path)
     // All bytes were written, so a failed close loses nothing.

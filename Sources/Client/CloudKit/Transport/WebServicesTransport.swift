@@ -52,14 +52,12 @@ package struct AssetTransfer: Sendable, Hashable {
     case download(to: URL)
   }
 
-  /// The direction, and the file on this machine.
   package var direction: Direction
   /// The URL exactly as the server returned it.
   package var url: URL
   /// The seconds without a byte in either direction after which the transfer fails with `timedOut`.
   package var timeout: TimeInterval
 
-  /// Makes a transfer.
   package init(_ direction: Direction, at url: URL, timeout: TimeInterval) {
     self.direction = direction
     self.url = url
@@ -71,9 +69,7 @@ package struct AssetTransfer: Sendable, Hashable {
 package struct TransportRequest: Sendable, Hashable {
   /// The HTTP method.
   package enum Method: String, Sendable {
-    /// A request without a body.
     case get = "GET"
-    /// A request with a body.
     case post = "POST"
   }
 
@@ -98,23 +94,18 @@ package struct TransportRequest: Sendable, Hashable {
     /// The value, not percent-encoded.
     package var value: String
 
-    /// Makes an item of a query.
     package init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
     }
   }
 
-  /// The HTTP method.
   package var method: Method
-  /// The destination.
   package var target: Target
-  /// The body of a POST; nil for a GET.
   package var body: Data?
   /// The seconds without a byte in either direction after which the request fails with `timedOut`.
   package var timeout: TimeInterval
 
-  /// Makes a request.
   package init(method: Method, target: Target, body: Data?, timeout: TimeInterval) {
     self.method = method
     self.target = target
@@ -122,7 +113,6 @@ package struct TransportRequest: Sendable, Hashable {
     self.timeout = timeout
   }
 
-  /// The web auth token in the query; nil if the request has none.
   var webAuthToken: String? {
     guard case .path(_, let query) = target else { return nil }
     return query.first { $0.name == Self.webAuthTokenName }?.value
@@ -134,7 +124,6 @@ package struct TransportRequest: Sendable, Hashable {
 
 /// An answer of the server, with any status.
 package struct TransportResponse: Sendable {
-  /// The HTTP status.
   package var status: Int
   /// The values of the headers. The keys are the names in lower case.
   package var headers: [String: String]
@@ -173,12 +162,9 @@ package struct TransportFailure: Error, Sendable {
     case cancelled
   }
 
-  /// The kind of the failure.
   package var kind: Kind
-  /// The description of the failure for people.
   package var reason: String
 
-  /// Makes a failure.
   package init(_ kind: Kind, _ reason: String) {
     self.kind = kind
     self.reason = reason
