@@ -85,7 +85,6 @@ extension CKSyncEngine.Event {
 }
 
 extension CKError {
-  /// Returns the names of the codes by item, as a text.
   fileprivate static func codes(of errors: [some Hashable: CKError]) -> String {
     "[\(errors.map { "\($0): \($1.code)" }.joined(separator: ", "))]"
   }

@@ -70,7 +70,6 @@ extension CKSyncEngine {
         contains(pendingChange.target)
       }
 
-      /// Whether a zone is saved or deleted.
       func contains(zone zoneID: CKRecordZone.ID) -> Bool {
         switch self {
         case .all: true

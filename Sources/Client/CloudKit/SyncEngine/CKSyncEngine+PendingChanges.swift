@@ -36,7 +36,6 @@ extension CKSyncEngine.PendingRecordZoneChange: PendingChange, CustomStringConve
     }
   }
 
-  /// Whether the change is a deletion.
   var isDeletion: Bool {
     switch self {
     case .saveRecord: false
@@ -60,7 +59,6 @@ extension CKSyncEngine.PendingDatabaseChange: PendingChange, CustomStringConvert
     }
   }
 
-  /// Whether the change is a deletion.
   var isDeletion: Bool {
     switch self {
     case .saveZone: false

@@ -70,10 +70,8 @@ extension CKSyncEngine {
       self.atomicByZone = atomicByZone
     }
 
-    /// The number of saves and deletions.
     var count: Int { recordsToSave.count + recordIDsToDelete.count }
 
-    /// The changes of the batch.
     var changes: [CKSyncEngine.PendingRecordZoneChange] {
       recordsToSave.map { .saveRecord($0.recordID) }
         + recordIDsToDelete.map { .deleteRecord($0) }

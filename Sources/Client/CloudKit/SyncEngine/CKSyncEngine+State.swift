@@ -31,7 +31,6 @@ extension CKSyncEngine {
       self.place = place
     }
 
-    /// Changes the state.
     @discardableResult
     func update<Result>(
       _ kind: Change = .other, _ body: (inout SyncState) -> Result
@@ -41,7 +40,6 @@ extension CKSyncEngine {
       return result
     }
 
-    /// The state in the form in which the app stores it.
     var serialization: Serialization {
       Serialization(place: place, state: values.withLock { $0 })
     }
@@ -120,7 +118,6 @@ extension CKSyncEngine.State {
   public struct Serialization: Codable, Sendable {
     /// The database that a serialization belongs to.
     struct Place: Codable, Hashable, Sendable {
-      /// The identifier of the container; nil if the container has none.
       var container: String?
       var environment: String?
       var scope: CKDatabase.Scope.RawValue

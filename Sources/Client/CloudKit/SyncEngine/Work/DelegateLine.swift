@@ -5,7 +5,6 @@ final class DelegateLine: Sendable {
   private struct State {
     var isTaken = false
     var waiting: [CheckedContinuation<Void, Never>] = []
-    /// The task in which the delegate's method runs; nil between calls.
     var task: Int?
   }
 

@@ -2,7 +2,6 @@
 protocol PendingChange: Hashable, Sendable {
   associatedtype Target: Hashable, Sendable
 
-  /// The ID of the record or zone that the change saves or deletes.
   var target: Target { get }
 }
 
@@ -27,15 +26,10 @@ struct PendingChanges<Change: PendingChange> {
   /// The changes in their order. A change keeps its slot while it is in flight, and so its place if
   /// it becomes pending again.
   private var slots: [Slot] = []
-  /// The number of empty slots.
   private var emptyCount = 0
-  /// The slots of the pending changes, by record or zone.
   private var pendingSlots: [Change.Target: Int] = [:]
-  /// The slots of the changes in flight, by record or zone.
   private var slotsInFlight: [Change.Target: Int] = [:]
 
-  /// The pending changes, in their order.
-  ///
   /// - Complexity: O(*n*), where *n* is the number of changes.
   var pending: [Change] {
     slots.compactMap { slot in
@@ -55,7 +49,6 @@ struct PendingChanges<Change: PendingChange> {
     }
   }
 
-  /// Whether nothing is pending.
   var isEmpty: Bool { pendingSlots.isEmpty }
 
   /// Adds a change at the end. A pending change that is the same stays at its place; another one of

@@ -5,7 +5,6 @@ struct SyncJob {
     case fetch(CKSyncEngine.FetchChangesOptions)
     case send(CKSyncEngine.SendChangesOptions)
 
-    /// Creates the work of the schedule, with the scope `all`.
     init(_ work: SyncSchedule.Work) {
       switch work {
       case .fetch: self = .fetch(.init())
@@ -13,7 +12,6 @@ struct SyncJob {
       }
     }
 
-    /// The work in the schedule.
     var scheduled: SyncSchedule.Work {
       switch self {
       case .fetch: .fetch
@@ -21,7 +19,6 @@ struct SyncJob {
       }
     }
 
-    /// Whether one job can do both works.
     func isSame(as other: Work) -> Bool {
       switch (self, other) {
       case (.fetch(let own), .fetch(let other)):

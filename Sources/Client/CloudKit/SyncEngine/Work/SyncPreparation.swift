@@ -13,9 +13,8 @@ struct SyncPreparation {
 
 /// The steps of a sync engine before it fetches and sends.
 extension SyncWorker {
-  /// Checks the account. Before the engine's own work, also connects the engine to the pushes.
-  ///
-  /// - Throws: `notAuthenticated` without an account.
+  /// Before the engine's own work, also connects the engine to the pushes. Throws
+  /// `notAuthenticated` without an account.
   func prepare(for reason: CKSyncEngine.SyncReason) async throws {
     switch reason {
     case .manual:
@@ -50,7 +49,6 @@ extension SyncWorker {
     preparation.withLock { $0.isAccountChecked = true }
   }
 
-  /// Checks the account again whenever it may have changed.
   func observeAccount() {
     let observer = NotificationCenter.default.addObserver(
       forName: .CKAccountChanged, object: nil, queue: nil
@@ -86,7 +84,6 @@ extension SyncWorker {
     if let (hub, receiver) = joined { hub.ask(for: receiver) }
   }
 
-  /// Ends the connection to the account and to the pushes.
   func disconnect() {
     let ended = preparation.withLock { preparation in
       defer { preparation = SyncPreparation() }
@@ -125,7 +122,6 @@ extension SyncWorker {
     notePush()
   }
 
-  /// Finds the engine's subscription, or saves it.
   private func subscribe() async throws {
     let database = requests.database
     let known = subscriptionID ?? state.values.withLock { $0.subscriptionID }
@@ -161,10 +157,6 @@ extension SyncWorker {
 
 extension CKSyncEngine.Event.AccountChange.ChangeType {
   /// Creates the change from one user to another; nil if they are the same.
-  ///
-  /// - Parameters:
-  ///   - before: The record name of the former user; nil for none.
-  ///   - now: The record name of the present user; nil for none.
   init?(from before: String?, to now: String?) {
     switch (before.map { CKRecord.ID(recordName: $0) }, now.map { CKRecord.ID(recordName: $0) }) {
     case (nil, nil): return nil

@@ -38,7 +38,6 @@ struct SyncRequests: Sendable {
 
   // MARK: The account
 
-  /// Returns the record name of the user; nil without an account.
   func user() async throws -> String? {
     do {
       let recordID: CKRecord.ID = try await CKOperation.result { completion in
@@ -121,7 +120,6 @@ struct SyncRequests: Sendable {
       failure: failure?.code == .partialFailure ? nil : failure)
   }
 
-  /// Runs an operation, and returns the error of the whole operation.
   private func failure(
     _ start: (@escaping (Result<Void, any Error>) -> Void) -> CKOperation
   ) async -> CKError? {

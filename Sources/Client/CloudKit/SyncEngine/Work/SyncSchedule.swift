@@ -40,15 +40,12 @@ struct SyncSchedule {
 
   /// Whether the engine works by itself. If false, ``next`` never comes.
   private let isAutomatic: Bool
-  /// The time of the first change that waits for the next send; nil for none.
   private var firstChange: Double?
   private var sendTime: Double?
   private var fetchTime: Double?
   /// The time of the fetch after ``idleTime``.
   private var idleFetchTime: Double
-  /// The number of failures since the last success.
   private var failureCount = 0
-  /// The time before which nothing is begun.
   private var retryTime = -Double.infinity
   /// The code of the last throttle, and the time at which it ends.
   private var throttle = (code: CKError.Code.requestRateLimited, end: -Double.infinity)
@@ -60,7 +57,6 @@ struct SyncSchedule {
     resume(at: now)
   }
 
-  /// The next work and its time.
   var next: (work: Work, time: Double) {
     guard isAutomatic else { return (.fetch, .infinity) }
     let fetch = min(fetchTime ?? .infinity, idleFetchTime)
@@ -75,7 +71,6 @@ struct SyncSchedule {
 
   // MARK: Triggers
 
-  /// Schedules a send because a change is pending.
   mutating func noteChange(at now: Double) {
     let first = firstChange ?? now
     firstChange = first

@@ -1,29 +1,22 @@
 /// The data that a sync engine keeps from one process to the next, as far as the app stores it.
 struct SyncState: Sendable {
-  /// The record name of the user; nil before the first sign-in.
   var user: String?
-  /// The token of the database's feed; nil before the first page.
   var databaseToken: String?
   /// The zones of the database, each with the token of its feed; nil before the zone's first page.
   var zones: [CKRecordZone.ID: String?] = [:]
   /// The zones whose changes are not fetched yet, in the order in which they were noted.
   private(set) var unfetchedZones = UniqueList<CKRecordZone.ID>()
-  /// The changes of records.
   var recordChanges = PendingChanges<CKSyncEngine.PendingRecordZoneChange>()
-  /// The changes of zones.
   var databaseChanges = PendingChanges<CKSyncEngine.PendingDatabaseChange>()
   /// Whether the app has changes that are not in the lists.
   var hasPendingUntrackedChanges = false
-  /// The ID of the database subscription; nil before it is found or saved.
   var subscriptionID: String?
 
-  /// Notes that a zone has changes to fetch.
   mutating func noteChanges(in zoneID: CKRecordZone.ID) {
     if zones[zoneID] == nil { zones.updateValue(nil, forKey: zoneID) }
     unfetchedZones.append(zoneID)
   }
 
-  /// Notes that a zone has no more changes to fetch.
   mutating func noteFetched(_ zoneID: CKRecordZone.ID) {
     unfetchedZones.remove(zoneID)
   }
@@ -56,9 +49,7 @@ extension SyncState: Codable {
       self.token = token
     }
 
-    /// Returns the ID.
-    ///
-    /// - Throws: `dataCorrupted` for an empty name.
+    /// Throws `dataCorrupted` for an empty name.
     func zoneID(in container: KeyedDecodingContainer<Key>, _ key: Key) throws -> CKRecordZone.ID {
       guard !zoneName.isEmpty, !ownerName.isEmpty else {
         throw DecodingError.dataCorruptedError(
@@ -75,7 +66,6 @@ extension SyncState: Codable {
     var isDeletion: Bool
     var recordNames: [String]
 
-    /// The changes as runs, in their order.
     static func runs(of changes: [CKSyncEngine.PendingRecordZoneChange]) -> [Self] {
       var runs: [Self] = []
       var last: (zoneID: CKRecordZone.ID, isDeletion: Bool)?

@@ -3,7 +3,6 @@ extension SyncWorker {
   private typealias Context = CKSyncEngine.FetchChangesContext
   private typealias Options = CKSyncEngine.FetchChangesOptions
 
-  /// Fetches the changes in the scope of the options.
   func fetch(_ context: CKSyncEngine.FetchChangesContext) async throws {
     try await emit(.willFetchChanges(.init(context: context)))
     var failure: (any Error)?
@@ -17,7 +16,6 @@ extension SyncWorker {
     if let failure { throw failure }
   }
 
-  /// Asks the delegate for the options of the next request.
   private func options(_ context: Context) async throws -> Options {
     try checkCancellation()
     return try await withDelegate { delegate, engine in

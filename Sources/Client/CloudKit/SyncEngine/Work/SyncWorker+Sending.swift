@@ -1,6 +1,5 @@
 /// The sends of a sync engine.
 extension SyncWorker {
-  /// The most changes of zones in one request.
   private static let zonesPerRequest = 200
 
   /// Sends the pending changes in the scope of the options.
@@ -52,8 +51,6 @@ extension SyncWorker {
   }
 
   /// Passes the results of a request for zones to the delegate.
-  ///
-  /// - Throws: The error of the request, or `partialFailure` with the errors by zone ID.
   private func finish(
     _ changes: [CKSyncEngine.PendingDatabaseChange],
     _ results: SyncRequests.Results<CKRecordZone.ID, CKRecordZone>
@@ -112,7 +109,6 @@ extension SyncWorker {
     }
   }
 
-  /// Returns the error of a batch that is not sent at all; nil if it is sent.
   private func refusal(
     of changes: [CKSyncEngine.PendingRecordZoneChange],
     _ scope: CKSyncEngine.SendChangesOptions.Scope

@@ -14,14 +14,10 @@ final class SyncWorker: Sendable {
 
   /// The jobs and the timers.
   private struct Plan {
-    /// The times of the engine's own work.
     var schedule: SyncSchedule
-    /// The jobs of calls, in the order of the calls.
     var waiting: [SyncJob] = []
     var running: SyncJob?
-    /// The task of ``running``.
     var task: Task<Void, Never>?
-    /// The calls that wait for the end of ``running``.
     var endWaiters: [CheckedContinuation<Void, Never>] = []
     /// The task that waits for the schedule, and the time until which it waits.
     var timer: (task: Task<Void, Never>, time: Double)?
@@ -30,15 +26,12 @@ final class SyncWorker: Sendable {
     var isStopped = false
     /// Ends the note that requests follow; nil if none do.
     var endNote: (@Sendable () -> Void)?
-    /// The number of the last waiter.
     var lastWaiter = 0
   }
 
   let requests: SyncRequests
   let state: CKSyncEngine.State
-  /// The ID of the subscription that the configuration asks for.
   let subscriptionID: CKSubscription.ID?
-  /// The connection of the engine to the pushes and to the account.
   let preparation = Locked(SyncPreparation())
   private let isAutomatic: Bool
   private let owner: Locked<Owner>
@@ -56,12 +49,10 @@ final class SyncWorker: Sendable {
     self.state = state
   }
 
-  /// The seconds since the worker was created.
   private var now: Double { (ContinuousClock.now - begin) / .seconds(1) }
 
   // MARK: Life
 
-  /// Starts the work for an engine.
   func start(for engine: CKSyncEngine) {
     owner.withLock { $0.engine = engine }
     state.onChange.withLock { $0.note = { [weak self] change in self?.note(change) } }
@@ -83,7 +74,6 @@ final class SyncWorker: Sendable {
     proceed()
   }
 
-  /// Begins the next job, if none is running and one is due, and sets the timer.
   private func proceed() {
     plan.withLock { plan in
       defer { updateNote(in: &plan) }
@@ -135,7 +125,6 @@ final class SyncWorker: Sendable {
 
   // MARK: Jobs
 
-  /// Does work for a call, after the jobs of earlier calls.
   func run(_ work: SyncJob.Work) async throws {
     if line.isCurrent {
       throw CKError(
@@ -192,7 +181,6 @@ final class SyncWorker: Sendable {
     waiter?.resume(throwing: Self.cancelled)
   }
 
-  /// Cancels all jobs, and waits for the end of the running one.
   func cancelAll() async {
     plan.withLock { $0.schedule.cancel() }
     cancelJobs()
@@ -251,7 +239,6 @@ final class SyncWorker: Sendable {
     proceed()
   }
 
-  /// Returns the outcome of a job for the schedule.
   private func outcome(of job: SyncJob, _ failure: (any Error)?) -> SyncSchedule.Outcome {
     guard let failure else { return .success }
     let error = CKError(anyOf: failure)
@@ -275,14 +262,12 @@ final class SyncWorker: Sendable {
 
   static var cancelled: CKError { CKError(.operationCancelled, "the engine's work was cancelled") }
 
-  /// Throws `operationCancelled` if the job was cancelled.
   func checkCancellation() throws {
     if Task.isCancelled { throw Self.cancelled }
   }
 
   // MARK: Triggers
 
-  /// Schedules a fetch because a push came.
   func notePush() {
     plan.withLock { $0.schedule.notePush(at: now) }
     proceed()
@@ -318,7 +303,6 @@ final class SyncWorker: Sendable {
 
   // MARK: The delegate
 
-  /// Passes the present state to the delegate, unless the delegate has it.
   private func deliverState() async {
     // Without a delegate, nobody stores the state.
     try? await line.enter {
@@ -334,7 +318,6 @@ final class SyncWorker: Sendable {
     }
   }
 
-  /// Passes an event to the delegate, and returns when it has handled the event.
   func emit(_ event: CKSyncEngine.Event) async throws {
     try await withDelegate { delegate, engine in
       await delegate.handleEvent(event, syncEngine: engine)
@@ -363,7 +346,6 @@ final class SyncWorker: Sendable {
 }
 
 extension CKError {
-  /// Returns an error as an error of this module.
   init(anyOf error: any Error) {
     self = error as? CKError ?? CKError(.internalError, "\(error)")
   }

@@ -2,17 +2,13 @@
 struct UniqueList<Element: Hashable> {
   /// The elements, and nil at the places of removed ones.
   private var slots: [Element?] = []
-  /// The places of the elements in ``slots``.
   private var places: [Element: Int] = [:]
   /// The place before which all slots are nil.
   private var start = 0
 
-  /// Whether the list has an element.
   func contains(_ element: Element) -> Bool { places[element] != nil }
 
-  /// Adds an element at the end. An element that the list has stays at its place.
-  ///
-  /// - Complexity: O(1) on average.
+  /// - Complexity: O(1) on average. An element that the list has stays at its place.
   mutating func append(_ element: Element) {
     if contains(element) { return }
     compact()
@@ -20,8 +16,6 @@ struct UniqueList<Element: Hashable> {
     slots.append(element)
   }
 
-  /// Removes an element. The method does nothing if the list does not have it.
-  ///
   /// - Complexity: O(1) on average.
   mutating func remove(_ element: Element) {
     guard let place = places.removeValue(forKey: element) else { return }
