@@ -23,17 +23,12 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     database?.operationDefaults ?? super.ambientDefaults
   }
 
-  /// The scope of the database.
   var scope: DatabaseScope { database?.databaseScope.model ?? .private }
-
-  /// The rules by which requests and answers of this database are coded.
   var messageContext: MessageContext { .client(of: scope) }
 
   /// Returns a call of the protocol on this database.
   ///
-  /// - Parameters:
-  ///   - operation: The name in the protocol, such as `records/modify`.
-  ///   - body: The body of a POST; nil makes it a GET.
+  /// - Parameter body: The body of a POST; nil makes it a GET.
   func call(_ operation: String, body: Data?) -> ServiceCall {
     ServiceCall(operation: operation, scope: scope, body: body)
   }

@@ -30,11 +30,9 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The value of ``fetchRecordZonesCompletionBlock``. Internal code uses this property, because
-  /// the public one causes a deprecation warning.
+  /// The deprecated block, for code that must not cause its warning.
   var formerCompletionBlock: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
 
-  /// Whether the operation fetches all zones of the database.
   var fetchesAll = false
   /// The IDs in the order of the request. The server answers in the same order.
   private var sent: [CKRecordZone.ID] = []
@@ -94,7 +92,6 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     return nil
   }
 
-  /// Keeps the result of a zone and calls its block.
   private func finish(_ zoneID: CKRecordZone.ID, _ result: Result<CKRecordZone, CKError>) {
     switch result {
     case .success(let zone): zones[zoneID] = zone

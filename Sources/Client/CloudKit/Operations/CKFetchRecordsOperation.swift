@@ -42,8 +42,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     get { formerPerRecordBlock }
     set { formerPerRecordBlock = newValue }
   }
-  /// The value of ``perRecordCompletionBlock``. Internal code uses this property, because
-  /// the public one causes a deprecation warning.
+  /// The deprecated block, for code that must not cause its warning.
   var formerPerRecordBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
   /// The block that the operation calls once, after ``fetchRecordsResultBlock``, with the records
   /// that were fetched. The error is `partialFailure` if some records failed; its
@@ -53,8 +52,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The value of ``fetchRecordsCompletionBlock``. Internal code uses this property, because
-  /// the public one causes a deprecation warning.
+  /// The deprecated block, for code that must not cause its warning.
   var formerCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
 
   /// Whether the operation fetches the record of the current user. The operation then asks the
@@ -85,7 +83,6 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     return lookup(recordIDs ?? [])
   }
 
-  /// Returns the call that fetches these records; nil if there are none.
   private func lookup(_ recordIDs: [CKRecord.ID]) -> ServiceCall? {
     sent = recordIDs
     guard !recordIDs.isEmpty else { return nil }
@@ -126,7 +123,6 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
   }
 
-  /// Keeps the result of a record and calls its blocks.
   private func finish(_ recordID: CKRecord.ID, _ result: Result<CKRecord, CKError>) {
     switch result {
     case .success(let record):
@@ -157,6 +153,5 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 }
 
 extension ServiceCall {
-  /// The call that asks the server for the current user.
   static let caller = ServiceCall(operation: "users/caller", scope: .public)
 }

@@ -32,11 +32,9 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The value of ``fetchSubscriptionCompletionBlock``. Internal code uses this property, because
-  /// the public one causes a deprecation warning.
+  /// The deprecated block, for code that must not cause its warning.
   var formerCompletionBlock: (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
 
-  /// Whether the operation fetches all subscriptions of the database.
   var fetchesAll = false
   /// The IDs in the order of the request. The server answers in the same order.
   private var sent: [CKSubscription.ID] = []
@@ -95,7 +93,6 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
     return nil
   }
 
-  /// Keeps the result of a subscription and calls its block.
   private func finish(
     _ subscriptionID: CKSubscription.ID, _ result: Result<CKSubscription, CKError>
   ) {

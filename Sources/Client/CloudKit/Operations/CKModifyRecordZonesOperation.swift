@@ -35,8 +35,7 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The value of ``modifyRecordZonesCompletionBlock``. Internal code uses this property, because
-  /// the public one causes a deprecation warning.
+  /// The deprecated block, for code that must not cause its warning.
   var formerCompletionBlock: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
 
   /// The operations in the order of the request. The server answers in the same order.
@@ -92,7 +91,6 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     return nil
   }
 
-  /// Keeps the result of a zone to save, a success or a failure, and calls its block.
   private func finishSave(_ zoneID: CKRecordZone.ID, _ result: Result<CKRecordZone, CKError>) {
     switch result {
     case .success(let zone): savedZones.append(zone)
@@ -101,7 +99,6 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     perRecordZoneSaveBlock?(zoneID, result.mapError { $0 })
   }
 
-  /// Keeps the result of a zone to delete, a success or a failure, and calls its block.
   private func finishDeletion(_ zoneID: CKRecordZone.ID, _ result: Result<Void, CKError>) {
     switch result {
     case .success: deletedZoneIDs.append(zoneID)

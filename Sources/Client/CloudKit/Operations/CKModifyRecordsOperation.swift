@@ -76,8 +76,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     get { formerPerRecordBlock }
     set { formerPerRecordBlock = newValue }
   }
-  /// The value of ``perRecordCompletionBlock``. Internal code uses this property, because the
-  /// public one causes a deprecation warning.
+  /// The deprecated block, for code that must not cause its warning.
   var formerPerRecordBlock: ((CKRecord, (any Error)?) -> Void)?
   /// The block that the operation calls once, after ``modifyRecordsResultBlock``, with the saved
   /// records and the deleted IDs. The error is `partialFailure` if some records failed; its
@@ -87,8 +86,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The value of ``modifyRecordsCompletionBlock``. Internal code uses this property, because the
-  /// public one causes a deprecation warning.
+  /// The deprecated block, for code that must not cause its warning.
   var formerCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
 
   /// An item of the request: a save with its uploaded files, or a deletion.
@@ -179,9 +177,6 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   /// Fails the records that cannot be sent. If ``isAtomic`` is set, the other saves and deletions
   /// of their custom zones fail with `batchRequestFailed`.
   ///
-  /// - Parameters:
-  ///   - refused: The records that cannot be sent, with the reasons.
-  ///   - saves: The saves that could be sent.
   /// - Returns: The saves that are still to be sent.
   private func refuse(
     _ refused: [(CKRecord, CKError)], of saves: [AssetUploader.Save]
@@ -276,7 +271,6 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     formerCompletionBlock = nil
   }
 
-  /// Fails an item and calls its block.
   private func fail(_ item: Item, _ error: CKError) {
     switch item {
     case .save(let save):
@@ -287,7 +281,6 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
   }
 
-  /// Keeps the error of an item for the end of the operation.
   private func note(_ error: CKError, of recordID: CKRecord.ID) {
     itemErrors.add(error, for: recordID)
     if isAtomic, recordID.zoneID.zoneName != CKRecordZone.ID.defaultZoneName {
@@ -295,7 +288,6 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
   }
 
-  /// Keeps the result of a record to save, a success or a failure, and calls its blocks.
   private func finish(_ record: CKRecord, _ result: Result<CKRecord, CKError>) {
     switch result {
     case .success(let saved):
@@ -318,7 +310,6 @@ extension RecordOperation {
   /// ID.
   ///
   /// - Parameter asset: The stored form of an asset; nil if the server does not have it.
-  /// - Throws: As ``CKRecord/changes(asset:)``.
   init(
     saving record: CKRecord, policy: CKModifyRecordsOperation.RecordSavePolicy,
     asset: (CKAsset) -> Asset? = { $0.storedAsset }

@@ -47,8 +47,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The value of ``modifySubscriptionsCompletionBlock``. Internal code uses this property, because
-  /// the public one causes a deprecation warning.
+  /// The deprecated block, for code that must not cause its warning.
   var formerCompletionBlock: (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
 
   /// The operations in the order of the request. The server answers in the same order.
@@ -125,7 +124,6 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
         + "\(former) subscription with the same ID; give each subscription an ID of its own")
   }
 
-  /// Keeps the result of a subscription to save, a success or a failure, and calls its block.
   private func finishSave(
     _ subscriptionID: CKSubscription.ID, _ result: Result<CKSubscription, CKError>
   ) {
@@ -136,7 +134,6 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     perSubscriptionSaveBlock?(subscriptionID, result.mapError { $0 })
   }
 
-  /// Keeps the result of a subscription to delete, a success or a failure, and calls its block.
   private func finishDeletion(
     _ subscriptionID: CKSubscription.ID, _ result: Result<Void, CKError>
   ) {

@@ -48,7 +48,6 @@ open class CKOperation: Operation, @unchecked Sendable {
     var configuration = CKOperationConfiguration()
     var group: CKOperationGroup?
     var usesBackgroundSession: Bool?
-    /// The container that the operation was added to; nil if it was not.
     var container: CKContainer?
   }
 
@@ -84,12 +83,10 @@ open class CKOperation: Operation, @unchecked Sendable {
     set { configuration.qualityOfService = newValue }
   }
 
-  /// Notes the container that the operation was added to.
   func setContainer(_ container: CKContainer) {
     settings.withLock { $0.container = container }
   }
 
-  /// Makes this object the continuation of the long-lived operation with the given ID.
   func resume(as operationID: CKOperation.ID) {
     settings.withLock {
       $0.operationID = operationID
@@ -206,7 +203,6 @@ open class CKOperation: Operation, @unchecked Sendable {
 
   // MARK: The course of the work
 
-  /// Opens the journal of a long-lived operation, then makes the first call.
   private func begin() {
     began = .now()
     do throws(CKError) {
@@ -217,7 +213,6 @@ open class CKOperation: Operation, @unchecked Sendable {
     proceed { () throws(CKError) in try self.firstCall() }
   }
 
-  /// Writes a long-lived operation to disk, or opens its files if it continues an earlier process.
   private func openJournal() throws(CKError) {
     guard effectiveValues.isLongLived ?? false else { return }
     let settings = settings.withLock { $0 }
@@ -281,7 +276,6 @@ open class CKOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// Passes a result to the receiver of the call, else to `receive(_:)`.
   private func take(
     _ result: Result<ServiceExchange.Answer, CKError>, to call: ServiceCall
   ) throws(CKError) -> ServiceCall? {
@@ -289,8 +283,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     return try receive(try result.get())
   }
 
-  /// Ends the operation: calls the last blocks, removes the files of a long-lived operation and
-  /// releases the blocks.
+  /// Removes the files of a long-lived operation, too.
   private func end(_ error: CKError?) {
     exchange = nil
     journal?.keepEnd(error)

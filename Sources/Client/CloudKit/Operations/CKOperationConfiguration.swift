@@ -19,7 +19,6 @@ open class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var timeoutIntervalForRequest: TimeInterval?
     var timeoutIntervalForResource: TimeInterval?
 
-    /// Returns these values, completed from `other` where they are nil.
     func filled(from other: Values?) -> Values {
       Values(
         container: container ?? other?.container,
@@ -44,7 +43,6 @@ open class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
     stored = Locked(values)
   }
 
-  /// A copy of the settings.
   var values: Values { stored.withLock { $0 } }
 
   /// Returns a separate configuration with the same settings.
@@ -98,10 +96,7 @@ open class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
 }
 
 extension CKOperationConfiguration.Values {
-  /// The urgency that counts if no level sets one: `.default`.
   var effectiveQualityOfService: QualityOfService { qualityOfService ?? .default }
-
-  /// The seconds for one request: 60 if no level sets them.
   var effectiveRequestTimeout: TimeInterval { timeoutIntervalForRequest ?? 60 }
 
   /// The seconds for all attempts; negative for no limit.
@@ -121,7 +116,6 @@ extension CKOperationConfiguration.Values {
     }
   }
 
-  /// Returns the limits of an exchange of an operation that began `elapsed` seconds ago.
   func limits(elapsed: TimeInterval) -> ServiceExchange.Limits {
     let resource = effectiveResourceTimeout
     return ServiceExchange.Limits(

@@ -53,8 +53,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     get { formerRecordBlock }
     set { formerRecordBlock = newValue }
   }
-  /// The value of ``recordFetchedBlock``. Internal code uses this property, because
-  /// the public one causes a deprecation warning.
+  /// The deprecated block, for code that must not cause its warning.
   var formerRecordBlock: ((CKRecord) -> Void)?
   /// The block that the operation calls once, after ``queryResultBlock``. The error is
   /// `partialFailure` if some records failed.
@@ -63,8 +62,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The value of ``queryCompletionBlock``. Internal code uses this property, because
-  /// the public one causes a deprecation warning.
+  /// The deprecated block, for code that must not cause its warning.
   var formerCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)?
 
   /// The request as it was sent, with the date that `now()` stood for. The next cursor contains it.
@@ -129,7 +127,6 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     }
   }
 
-  /// Calls the block for each record that the server could not return.
   private func reportFailures(in response: RecordsResponse) {
     for case .failure(let failed) in response.records {
       guard case .record(let name, let zoneID) = failed.name else { continue }
@@ -138,7 +135,6 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     }
   }
 
-  /// Keeps the error of a record and calls its block.
   private func fail(_ recordID: CKRecord.ID, _ error: CKError) {
     itemErrors.add(error, for: recordID)
     recordMatchedBlock?(recordID, .failure(error))

@@ -1,7 +1,6 @@
 /// The settings that `configuredWith(configuration:group:body:)` gives to the operations of a
 /// container or database.
 struct OperationDefaults: Sendable {
-  /// The settings of the configuration; nil if the program passed none.
   var configuration: CKOperationConfiguration.Values?
   /// The group whose default configuration completes ``configuration``; nil if the program passed
   /// none.
@@ -12,7 +11,6 @@ struct OperationDefaults: Sendable {
     self.group = group
   }
 
-  /// The settings of the configuration, completed from the group.
   var values: CKOperationConfiguration.Values {
     (configuration ?? .init()).filled(from: group?.defaultConfiguration.values)
   }

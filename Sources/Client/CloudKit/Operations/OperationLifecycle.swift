@@ -2,24 +2,19 @@
 ///
 /// Cancellation is no phase: Foundation's `isCancelled` records it.
 struct OperationLifecycle: Sendable, Hashable {
-  /// The current phase.
   private(set) var phase = Phase.waiting
 
   /// The phase of an operation.
   enum Phase: Sendable, Hashable {
-    /// The operation was made and has not started.
     case waiting
     /// The operation has started and has blocks left to call.
     case executing
-    /// The operation has called all its blocks.
     case finished
   }
 
   /// An event that can change the phase.
   enum Event: Sendable, Hashable {
-    /// The program or a queue called `start()`.
     case start
-    /// The operation called its last block.
     case finish
   }
 

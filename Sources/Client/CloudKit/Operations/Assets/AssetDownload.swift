@@ -22,9 +22,7 @@ final class AssetDownload: @unchecked Sendable {
   /// The function that returns the operation's next call after the last record; nil ends the
   /// operation.
   private let next: () throws(CKError) -> ServiceCall?
-  /// The assets of the first remaining record that still need a download.
   private var assets: ArraySlice<CKAsset> = []
-  /// The progress of the files of the first remaining record.
   private var state = AssetProgress(total: 0)
 
   init(
@@ -91,7 +89,6 @@ final class AssetDownload: @unchecked Sendable {
     }
   }
 
-  /// Delivers `record` with `assetNotAvailable` and continues with the next record.
   private func fail(_ record: CKRecord, _ reason: String) throws(CKError) -> ServiceCall? {
     assets = []
     remaining.removeFirst()

@@ -9,11 +9,8 @@ struct AssetProgress {
   /// The smallest increase that is worth a report.
   private static let step = 0.01
 
-  /// The number of bytes of all files of the record.
   let total: Int64
-  /// The number of bytes of the files that are completely transferred.
   private var settled: Int64 = 0
-  /// The fraction that was returned last.
   private var reported = 0.0
 
   init(total: Int64) {
@@ -38,7 +35,6 @@ struct AssetProgress {
 
   /// Records that the current file is completely transferred.
   ///
-  /// - Parameter size: The number of bytes of the file.
   /// - Returns: The fraction to report, as in ``moved(_:)``.
   mutating func finishFile(of size: Int64) -> Double? {
     let fraction = moved(size)

@@ -22,14 +22,12 @@ final class AssetUploader: @unchecked Sendable {
     /// stands for an asset that still has to be uploaded. After the upload, the asset of the
     /// server's answer replaces it.
     var operation: RecordOperation
-    /// The files to upload, ordered by field name.
     var files: [File]
     /// The error of the first file that failed; nil while the record can still be saved.
     var failure: CKError?
 
     /// The uploaded assets. The keys are the checksums that the server computed.
     fileprivate var uploaded: [String: CKAsset] = [:]
-    /// The progress of all files of the record together.
     fileprivate var progress: AssetProgress
   }
 
@@ -38,9 +36,7 @@ final class AssetUploader: @unchecked Sendable {
     /// The asset as the program put it into the record.
     var asset: CKAsset
     var url: URL
-    /// The state of the file when the operation began.
     var stamp: FileStamp
-    /// The name of the field.
     var key: String
     /// The index of the asset in the field's list; 0 if the field has a single asset.
     var position: Int
@@ -51,7 +47,6 @@ final class AssetUploader: @unchecked Sendable {
 
   /// One upload: a file, its record and, after the server's answer, its URL.
   private struct Turn {
-    /// The index of the record in `saves`.
     var save: Int
     var file: File
     /// The upload URL. Nil before the server's answer, and if the answer has a text that is no URL.
@@ -60,13 +55,11 @@ final class AssetUploader: @unchecked Sendable {
 
   /// The records to save. A record whose upload failed has a `failure`.
   private(set) var saves: [Save]
-  /// The function that makes a call of `assets/upload` for the operation's database.
   private let makeCall: (UploadAssetsRequest) -> ServiceCall
   private let progress: (CKRecord, Double) -> Void
   private let next: () throws(CKError) -> ServiceCall?
   /// The uploads that have no URL yet. Each element is for one request of `assets/upload`.
   private var groups: ArraySlice<(zoneID: ZoneID, turns: [Turn])>
-  /// The uploads of the current group that have not begun.
   private var turns: ArraySlice<Turn> = []
 
   init(
@@ -81,7 +74,6 @@ final class AssetUploader: @unchecked Sendable {
     groups = Self.groups(of: saves)[...]
   }
 
-  /// Groups the files by zone, with at most `ServiceLimits.assetsPerRequest` in a group.
   private static func groups(of saves: [Save]) -> [(zoneID: ZoneID, turns: [Turn])] {
     var groups: [(zoneID: ZoneID, turns: [Turn])] = []
     for (index, save) in saves.enumerated() {
@@ -110,7 +102,6 @@ final class AssetUploader: @unchecked Sendable {
     return announce(group.turns, inZone: group.zoneID)
   }
 
-  /// Returns the call that asks the server for the upload URLs of a group.
   private func announce(_ group: [Turn], inZone zoneID: ZoneID) -> ServiceCall? {
     let tokens = group.map { turn in
       let operation = saves[turn.save].operation
@@ -197,7 +188,6 @@ final class AssetUploader: @unchecked Sendable {
     return false
   }
 
-  /// Reports the progress of the record when `count` bytes of the current file are sent.
   private func reportProgress(of turn: Turn, _ count: Int64) {
     if let fraction = saves[turn.save].progress.moved(min(count, turn.file.stamp.size)) {
       progress(saves[turn.save].record, fraction)
@@ -294,7 +284,6 @@ extension AssetUploader.Save {
 }
 
 extension AssetUploader.File {
-  /// The description of the file in error messages.
   fileprivate var name: String { "the file \(url.path) of the asset in field '\(key)'" }
 
   /// The error for a file that has changed since the operation began; nil if the file is unchanged.
@@ -311,7 +300,6 @@ extension AssetUploader.File {
 }
 
 extension CKError {
-  /// Whether the error concerns only some items, so that the other items can still succeed.
   fileprivate var isAboutItem: Bool {
     switch code {
     case .assetFileNotFound, .assetFileModified, .limitExceeded, .invalidArguments, .unknownItem,

@@ -3,15 +3,12 @@
 /// Two stamps are equal if size, device, inode and time of last modification (in nanoseconds) are
 /// equal.
 struct FileStamp: Equatable {
-  /// The number of bytes.
   let size: Int64
   private let device: UInt64
-  /// The number of the inode.
   private let number: UInt64
   private let seconds: Int
   private let nanoseconds: Int
 
-  /// Reads the stamp of a file; nil if there is no regular file at the URL.
   init?(_ url: URL) {
     var status = stat()
     guard url.isFileURL, stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

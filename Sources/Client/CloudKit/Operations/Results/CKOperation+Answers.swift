@@ -1,9 +1,7 @@
 internal import WebServices
 
 extension CKOperation {
-  /// Parses an answer of the server with `read`.
-  ///
-  /// - Throws: `internalError` if the answer cannot be parsed.
+  /// Throws `internalError` if the answer cannot be parsed.
   func read<Response>(
     _ read: () throws(ServiceError) -> Response
   ) throws(CKError) -> Response {
@@ -14,9 +12,8 @@ extension CKOperation {
     }
   }
 
-  /// Pairs the items of a request with the server's answers, which have the same order.
-  ///
-  /// - Throws: `internalError` if the server answered for another number of items.
+  /// Pairs the items of a request with the server's answers, which have the same order. Throws
+  /// `internalError` if the server answered for another number of items.
   func pair<Item, Answer>(
     _ items: [Item], with answers: [Answer]
   ) throws(CKError) -> [(Item, Answer)] {
