@@ -33,9 +33,7 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
     set { completion = newValue }
   }
 
-  /// The stored value of the deprecated ``perShareCompletionBlock``.
   private var itemCompletion: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)?
-  /// The stored value of the deprecated ``acceptSharesCompletionBlock``.
   private var completion: (((any Error)?) -> Void)?
   /// The metadata in the order of the request. The server answers in the same order.
   private var sent: [CKShare.Metadata] = []
@@ -95,7 +93,6 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
     completion = nil
   }
 
-  /// Keeps the result of a share and calls its blocks.
   private func finish(_ metadata: CKShare.Metadata, _ result: Result<CKShare, CKError>) {
     switch result {
     case .success(let share):

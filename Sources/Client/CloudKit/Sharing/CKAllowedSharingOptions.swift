@@ -3,7 +3,6 @@
 /// Linux has no such interface, so Petrel never reads the values. The class exists for code that
 /// also runs on Apple's systems.
 open class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// The values; the lock protects them.
   private let settings: Locked<Settings>
 
   /// The values of the options.

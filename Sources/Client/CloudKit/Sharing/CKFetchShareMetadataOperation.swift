@@ -36,9 +36,7 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     set { completion = newValue }
   }
 
-  /// The stored value of the deprecated ``perShareMetadataBlock``.
   private var itemCompletion: ((URL, CKShare.Metadata?, (any Error)?) -> Void)?
-  /// The stored value of the deprecated ``fetchShareMetadataCompletionBlock``.
   private var completion: (((any Error)?) -> Void)?
   /// The URLs in the order of the request. The server answers in the same order.
   private var sent: [URL] = []
@@ -103,7 +101,6 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     completion = nil
   }
 
-  /// Keeps the result of a URL and calls its blocks.
   private func finish(_ url: URL, _ result: Result<CKShare.Metadata, CKError>) {
     switch result {
     case .success(let metadata):

@@ -28,11 +28,8 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
     set { completion = newValue }
   }
 
-  /// The stored value of the deprecated ``shareParticipantFetchedBlock``.
   private var itemCompletion: ((CKShare.Participant) -> Void)?
-  /// The stored value of the deprecated ``fetchShareParticipantsCompletionBlock``.
   private var completion: (((any Error)?) -> Void)?
-  /// The lookups of the request.
   private var sent: [CKUserIdentity.LookupInfo] = []
 
   /// Makes an operation that looks up these users.

@@ -6,13 +6,11 @@ extension CKShare {
     /// The ID of the root record; nil for the share of a zone.
     var root: CKRecord.ID?
     var publicPermission = ParticipantPermission.none
-    /// All participants, the owner among them.
     var participants: [Participant]
     /// The owner; one of the objects in `participants`.
     var owner: Participant
     /// The participant who is the current user; nil if the user takes no part.
     var currentUserParticipant: Participant?
-    /// The URL with which participants open the share; nil before the first save.
     var url: URL?
     var allowsAccessRequests = false
     /// The users who have requested access and have no answer yet.
@@ -58,7 +56,6 @@ extension CKShare {
       known.permission = participant.permission
     }
 
-    /// Takes users from the list of requesters.
     mutating func deny(_ denied: [AccessRequester]) {
       requesters.removeAll { denied.contains($0) }
       hasChangedRequesters = true
@@ -76,7 +73,6 @@ extension CKShare {
       hasChangedBlockedIdentities = true
     }
 
-    /// Takes users from the list of blocked ones.
     mutating func unblock(_ unblocked: [BlockedIdentity]) {
       blockedIdentities.removeAll { unblocked.contains($0) }
       hasChangedBlockedIdentities = true
@@ -101,7 +97,6 @@ extension CKShare {
 // MARK: - Archives
 
 extension CKShare.Sharing {
-  /// Decodes the properties from a share's archive.
   init(coder: NSCoder) {
     self.init(root: coder.decodeOptional(CKRecordID.self, forKey: "RootRecordID"))
     publicPermission = .init(number: coder.decodeInteger(forKey: "PublicPermission"))
@@ -130,7 +125,6 @@ extension CKShare.Sharing {
     hasChangedBlockedIdentities = coder.decodeBool(forKey: "hasChangedBlockedIdentities")
   }
 
-  /// Encodes the properties in the archive of the system fields.
   func encode(with coder: NSCoder) {
     for participant in participants {
       participant.isCurrentUser = participant === currentUserParticipant
@@ -166,7 +160,6 @@ extension CKShare.Sharing {
   /// Makes the properties from the server's answer.
   ///
   /// - Parameters:
-  ///   - recordID: The ID of the share record; its zone is that of the root.
   ///   - creator: The user who created the share. This user is the owner if the answer names none.
   ///   - isOwn: Whether the share is in the current user's own database. If so, and the answer
   ///     names no current participant, the owner is the current user.
@@ -207,7 +200,6 @@ extension CKShare.Sharing {
       ?? (isOwn ? owner : nil)
   }
 
-  /// The properties as a request contains them.
   var model: ShareContent {
     let links = participants.filter(\.joinsByOneTimeURL).map {
       ShareContent.OneTimeLink(

@@ -27,7 +27,6 @@ open class CKShare: CKRecord, @unchecked Sendable {
   /// The type of the users whose requests for access are ignored.
   public typealias BlockedIdentity = CKShareBlockedIdentity
 
-  /// The properties that are not fields of a record; the lock protects them.
   let sharing: Locked<Sharing>
 
   /// Makes a share of a record and of all records whose parents lead to it, and sets
@@ -61,7 +60,6 @@ open class CKShare: CKRecord, @unchecked Sendable {
       recordID: CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: recordZoneID))
   }
 
-  /// Makes a share from its parts.
   init(recordID: CKRecord.ID, contents: Contents, sharing: Sharing) {
     self.sharing = Locked(sharing)
     super.init(recordType: SystemType.share, recordID: recordID, contents: contents)

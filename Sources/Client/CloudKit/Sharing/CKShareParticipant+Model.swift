@@ -2,8 +2,6 @@ internal import CloudKitModel
 
 extension CKShareParticipant {
   /// Makes a participant from the server's answer. One without an ID gets a UUID.
-  ///
-  /// - Parameter oneTimeURLs: The one-time URLs of the share, by participant ID.
   convenience init(_ model: ShareParticipant, oneTimeURLs: [String: String] = [:]) {
     let oneTimeURL = model.oneTimeURL ?? model.participantID.flatMap { oneTimeURLs[$0] }
     self.init(
@@ -23,7 +21,6 @@ extension CKShareParticipant {
 }
 
 extension CKShare.ParticipantRole {
-  /// Makes a role from that of the protocol.
   init(_ model: ShareRole) {
     self =
       switch model {
@@ -35,7 +32,6 @@ extension CKShare.ParticipantRole {
       }
   }
 
-  /// The role as the protocol has it.
   var model: ShareRole {
     switch self {
     case .unknown: .unknown
@@ -49,7 +45,6 @@ extension CKShare.ParticipantRole {
 }
 
 extension CKShare.ParticipantPermission {
-  /// Makes a permission from that of the protocol.
   init(_ model: SharePermission) {
     self =
       switch model {
@@ -60,7 +55,6 @@ extension CKShare.ParticipantPermission {
       }
   }
 
-  /// The permission as the protocol has it.
   var model: SharePermission {
     switch self {
     case .unknown: .unknown
@@ -73,7 +67,6 @@ extension CKShare.ParticipantPermission {
 }
 
 extension CKShare.ParticipantAcceptanceStatus {
-  /// Makes an acceptance status from that of the protocol.
   init(_ model: ShareAcceptance) {
     self =
       switch model {
@@ -84,7 +77,6 @@ extension CKShare.ParticipantAcceptanceStatus {
       }
   }
 
-  /// The acceptance status as the protocol has it.
   var model: ShareAcceptance {
     switch self {
     case .unknown: .unknown

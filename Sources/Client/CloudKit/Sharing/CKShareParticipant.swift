@@ -25,7 +25,6 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
   private let storedParticipantID: CKShare.Participant.ID
   private let storedIsApprovedRequester: Bool
   private let storedDateAddedToShare: Date?
-  /// The properties that the program can change; the lock protects them.
   private let settings: Locked<Settings>
   /// Whether the participant is one of ``oneTimeURLParticipant()``. A save asks the server for its
   /// URL.
@@ -40,7 +39,6 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
     var isCurrentUser = false
   }
 
-  /// Makes a participant from its parts.
   init(
     userIdentity: CKUserIdentity, role: CKShare.ParticipantRole = .privateUser,
     permission: CKShare.ParticipantPermission = .readOnly,
@@ -142,7 +140,6 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
   /// Returns a separate participant with the same properties.
   open func copy(with zone: NSZone? = nil) -> Any { copied }
 
-  /// A separate participant with the same properties.
   var copied: CKShareParticipant {
     CKShareParticipant(
       userIdentity: userIdentity, role: role, permission: permission,

@@ -3,7 +3,6 @@
 /// Linux has no such interface, so Petrel never calls the blocks. The class exists for code that
 /// also runs on Apple's systems.
 open class CKSystemSharingUIObserver: NSObject, @unchecked Sendable {
-  /// The blocks; the lock protects them.
   private let blocks = Locked(Blocks())
 
   /// The blocks of an observer.

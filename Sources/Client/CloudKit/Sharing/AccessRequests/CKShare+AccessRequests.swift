@@ -57,8 +57,6 @@ extension CKShare {
   }
 
   /// Stops the program unless the current user is the owner or an administrator of the share.
-  ///
-  /// - Parameter name: The name of the method or property, for the message.
   private func requireManager(_ name: String) {
     requireArgument(
       sharing.withLock { $0.isManagedByCurrentUser },

@@ -9,7 +9,6 @@ open class CKShareBlockedIdentity: NSObject, NSSecureCoding, NSCopying, @uncheck
 
   private let storedUserIdentity: CKUserIdentity
 
-  /// Makes a blocked identity of a user.
   init(userIdentity: CKUserIdentity) {
     storedUserIdentity = userIdentity
   }
