@@ -10,13 +10,9 @@ internal import WebServices
 final class ApplicationPermissionOperation: CKOperation, @unchecked Sendable {
   typealias Status = ApplicationPermission.Status
 
-  /// The permissions to read.
   var permissions: CKContainer.ApplicationPermissions = []
-  /// Whether the operation grants the permission if the user has not decided yet.
   var requests = false
-  /// The block that the operation calls once with the status of the permission.
   var completion: ((Result<CKContainer.ApplicationPermissionStatus, any Error>) -> Void)?
-  /// The status in the server's last answer.
   private var status: Status?
 
   override func firstCall() throws(CKError) -> ServiceCall? {
@@ -59,7 +55,6 @@ final class ApplicationPermissionOperation: CKOperation, @unchecked Sendable {
 
 @available(*, deprecated)
 extension CKContainer.ApplicationPermissionStatus {
-  /// Makes the status from the status in the protocol.
   fileprivate init(_ model: ApplicationPermission.Status) {
     self =
       switch model {

@@ -18,7 +18,6 @@ open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendabl
     set { completion = newValue }
   }
 
-  /// The stored value of the deprecated ``discoverAllUserIdentitiesCompletionBlock``.
   private var completion: (((any Error)?) -> Void)?
 
   override func firstCall() throws(CKError) -> ServiceCall? {

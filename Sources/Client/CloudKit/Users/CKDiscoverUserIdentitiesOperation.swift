@@ -19,7 +19,6 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
     set { completion = newValue }
   }
 
-  /// The stored value of the deprecated ``discoverUserIdentitiesCompletionBlock``.
   private var completion: (((any Error)?) -> Void)?
 
   /// Makes an operation that looks up these users.

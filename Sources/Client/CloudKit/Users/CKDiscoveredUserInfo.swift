@@ -10,7 +10,6 @@ open class CKDiscoveredUserInfo: NSObject, @unchecked Sendable {
   /// The user's family name; nil if the name is not known.
   public let lastName: String?
 
-  /// Makes the object from the identity that replaced it.
   init(_ identity: CKUserIdentity) {
     userRecordID = identity.userRecordID
     firstName = identity.nameComponents?.givenName
@@ -44,7 +43,6 @@ open class CKDiscoverUserInfosOperation: CKOperation, @unchecked Sendable {
   open var discoverUserInfosCompletionBlock:
     (([String: CKDiscoveredUserInfo]?, [CKRecord.ID: CKDiscoveredUserInfo]?, (any Error)?) -> Void)?
 
-  /// The users in the server's answer; empty before the answer.
   private var found: [CKUserIdentity.LookupInfo: CKUserIdentity] = [:]
 
   /// Makes an operation that looks up these users.
@@ -88,7 +86,6 @@ open class CKDiscoverAllContactsOperation: CKOperation, @unchecked Sendable {
   /// The block that the operation calls once, with the users who were found.
   open var discoverAllContactsCompletionBlock: (([CKDiscoveredUserInfo]?, (any Error)?) -> Void)?
 
-  /// The users in the server's answer; empty before the answer.
   private var found: [CKUserIdentity] = []
 
   override func firstCall() throws(CKError) -> ServiceCall? {

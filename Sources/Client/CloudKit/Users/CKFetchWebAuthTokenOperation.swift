@@ -25,7 +25,6 @@ open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendabl
     set { completion = newValue }
   }
 
-  /// The stored value of the deprecated ``fetchWebAuthTokenCompletionBlock``.
   private var completion: ((String?, (any Error)?) -> Void)?
   private var webAuthToken: String?
 

@@ -27,7 +27,6 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   private let storedNameComponents: PersonNameComponents?
   private let storedHasiCloudAccount: Bool
 
-  /// Makes an identity from its parts.
   init(
     userRecordID: CKRecord.ID?, lookupInfo: CKUserIdentity.LookupInfo?,
     nameComponents: PersonNameComponents?, hasiCloudAccount: Bool
@@ -47,7 +46,6 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
       nameComponents: model.nameComponents, hasiCloudAccount: model.userRecordName != nil)
   }
 
-  /// The identity as a request contains it.
   var model: UserIdentity {
     UserIdentity(
       userRecordName: userRecordID?.recordName, nameComponents: nameComponents,

@@ -55,7 +55,6 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
     recordIDs.map { CKUserIdentityLookupInfo(userRecordID: $0) }
   }
 
-  /// Makes a key from the server's answer; returns nil if the answer has none.
   init?(_ model: UserLookup) {
     guard model != UserLookup() else { return nil }
     storedEmailAddress = model.emailAddress
@@ -63,7 +62,6 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
     storedUserRecordID = model.userRecordName.map { CKRecord.ID(RecordID(recordName: $0)) }
   }
 
-  /// The key as a request contains it.
   var model: UserLookup {
     UserLookup(
       emailAddress: emailAddress, phoneNumber: phoneNumber,
@@ -103,7 +101,6 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
 }
 
 extension Dictionary where Key == CKUserIdentity.LookupInfo {
-  /// Returns the values with a part of the lookup info as the key, such as the e-mail address.
   /// Lookup infos without that part are left out.
   func keyed<Part: Hashable>(by part: KeyPath<CKUserIdentity.LookupInfo, Part?>) -> [Part: Value] {
     var values: [Part: Value] = [:]

@@ -7,17 +7,12 @@ internal import WebServices
 final class DiscoverUsersOperation: CKOperation, @unchecked Sendable {
   /// The users in the server's answer.
   struct Found {
-    /// All users, in the order of the answer.
     var all: [CKUserIdentity] = []
-    /// The users by the key with which they were looked up.
     var byLookup: [CKUserIdentity.LookupInfo: CKUserIdentity] = [:]
   }
 
-  /// The users to look up; nil means all users.
   var lookupInfos: [CKUserIdentity.LookupInfo]?
-  /// The block that the operation calls once with the users who were found.
   var completion: ((Result<Found, any Error>) -> Void)?
-  /// The users in the server's answer; empty before the answer.
   private var found = Found()
 
   override func firstCall() throws(CKError) -> ServiceCall? {
@@ -41,10 +36,8 @@ final class DiscoverUsersOperation: CKOperation, @unchecked Sendable {
 }
 
 extension ServiceCall {
-  /// The call that finds all users who permit discovery.
   static let discoverAllUsers = ServiceCall(operation: "users/discover", scope: .public)
 
-  /// Returns the call that looks up users; nil if the list is empty.
   static func discoverUsers(_ lookupInfos: [CKUserIdentity.LookupInfo]) -> ServiceCall? {
     guard !lookupInfos.isEmpty else { return nil }
     return ServiceCall(
@@ -54,9 +47,7 @@ extension ServiceCall {
 }
 
 extension CKOperation {
-  /// Returns the users in the answer to a call that finds users.
-  ///
-  /// - Throws: `internalError` if the answer cannot be parsed.
+  /// Throws `internalError` if the answer cannot be parsed.
   func foundUsers(
     in answer: ServiceExchange.Answer
   ) throws(CKError) -> DiscoverUsersOperation.Found {
