@@ -1,7 +1,6 @@
 extension CKRecord {
   /// The part of a record that can change after the record was made.
   struct Contents {
-    /// The properties that the server set.
     var system = SystemFields()
     /// The values of all fields, also of encrypted ones, as ``RecordFieldValue/canonical(_:)``
     /// returns them.
@@ -10,7 +9,6 @@ extension CKRecord {
     var changedKeys: Set<FieldKey> = []
     /// The fields that were set through ``CKRecord/encryptedValues``: the encrypted fields.
     var encryptedKeys: Set<FieldKey> = []
-    /// The reference to the record above this one in a hierarchy; nil for none.
     var parent: Reference?
     /// Whether the program set or removed the parent since the record was fetched or saved.
     var isParentChanged = false

@@ -15,7 +15,6 @@ extension CKRecord {
     EncryptedValues(of: self)
   }
 
-  /// The names of the fields that were set through ``encryptedValues``.
   package var encryptedKeys: Set<FieldKey> {
     contents.withLock { $0.encryptedKeys }
   }

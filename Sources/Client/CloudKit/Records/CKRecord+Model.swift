@@ -30,7 +30,6 @@ extension RecordConstructible where Self: CKRecord {
 }
 
 extension CKRecord {
-  /// Makes a plain record from the server's answer, without its share content.
   fileprivate convenience init(plain model: Record, asset: (Asset) -> CKAsset?) {
     let recordID = ID(model.recordID)
     let zoneID = recordID.zoneID
@@ -108,7 +107,6 @@ extension CKRecord {
     package var record: Record
     /// The changed fields that were removed.
     package var removedKeys: [FieldKey]
-    /// Whether the program set or removed the parent.
     package var isParentChanged: Bool
   }
 
@@ -138,7 +136,6 @@ extension CKRecord {
     }
   }
 
-  /// Returns the record with its system fields and parent, without fields.
   private func systemModel(of contents: Contents) -> Record {
     Record(
       recordID: recordID.model, recordType: recordType, recordChangeTag: recordChangeTag,
@@ -161,8 +158,7 @@ extension CKRecord {
     return record
   }
 
-  /// Returns the date and the user of a save in the form of the protocol. Nil if the date or the
-  /// user is nil.
+  /// Nil if the date or the user is nil.
   private func stamp(_ date: Date?, _ user: ID?) -> Record.Stamp? {
     guard let date, let user else { return nil }
     return Record.Stamp(timestamp: Timestamp(date), userRecordName: user.recordName)

@@ -1,12 +1,9 @@
 extension CKRecord {
   /// The properties that the server sets. The program cannot change them.
   struct SystemFields: Sendable {
-    /// The tag of the record's version; nil in a new record.
     var changeTag: String?
-    /// The ID of the user who created the record.
     var creator: CKRecord.ID?
     var creationDate: Date?
-    /// The ID of the user who changed the record last.
     var lastModifier: CKRecord.ID?
     var modificationDate: Date?
   }
@@ -30,7 +27,6 @@ extension CKRecord.SystemFields {
       }
   }
 
-  /// Encodes the properties under the keys that Apple's framework uses.
   func encode(with coder: NSCoder) {
     coder.encode(changeTag != nil, forKey: "KnownToServer")
     coder.encodeOptional(changeTag, forKey: "ETag")

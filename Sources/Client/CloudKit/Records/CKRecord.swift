@@ -32,7 +32,6 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
 
   private let storedType: RecordType
   private let storedID: ID
-  /// The properties that the server set.
   var systemFields: SystemFields { contents.withLock { $0.system } }
   /// The system fields, the fields, the parent, the share and the changes. The lock protects them.
   let contents: Locked<Contents>
@@ -78,7 +77,6 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     self.init(recordType: recordType, recordID: ID(zoneID: zoneID))
   }
 
-  /// Makes a record from its parts.
   init(recordType: RecordType, recordID: ID, contents: Contents) {
     storedType = recordType
     storedID = recordID
@@ -149,10 +147,6 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
   ///
   /// If the program changed the record during the save, all changed fields stay marked as changed,
   /// and the next save sends them again.
-  ///
-  /// - Parameters:
-  ///   - saved: The record of the server's answer.
-  ///   - save: The save that was sent.
   func update(from saved: CKRecord, after save: AssetUploader.Save) {
     let saved = saved.contents.withLock { $0 }
     contents.withLock { contents in

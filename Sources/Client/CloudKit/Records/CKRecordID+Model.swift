@@ -1,22 +1,18 @@
 package import CloudKitModel
 
 extension CKRecordZone.ID {
-  /// The zone ID as a request contains it.
   package var model: ZoneID { ZoneID(zoneName: zoneName, ownerName: ownerName) }
 }
 
 extension CKRecord.ID {
-  /// The record ID as a request contains it.
   package var model: RecordID { RecordID(recordName: recordName, zoneID: zoneID.model) }
 }
 
 extension CKRecord.Reference {
   /// Makes a reference from the server's answer.
   ///
-  /// - Parameters:
-  ///   - model: The reference in the answer. Without a zone, it names a record in the zone of the
-  ///     record that holds the reference.
-  ///   - zoneID: The zone of the record that holds the reference.
+  /// - Parameter model: The reference in the answer. Without a zone, it names a record in the zone
+  ///   of the record that holds the reference.
   package convenience init(_ model: CloudKitModel.Reference, in zoneID: CKRecordZone.ID) {
     self.init(
       recordID: CKRecord.ID(
@@ -24,7 +20,6 @@ extension CKRecord.Reference {
       action: model.action == .deleteSelf ? .deleteSelf : .none)
   }
 
-  /// The reference as a request contains it, with its zone.
   package var model: CloudKitModel.Reference {
     CloudKitModel.Reference(
       recordName: recordID.recordName, zoneID: recordID.zoneID.model,

@@ -39,7 +39,6 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
   /// The reference to the share of the whole zone; nil if the zone is not shared as a whole.
   public let share: CKRecord.Reference?
 
-  /// The value of ``encryptionScope``; the lock protects it.
   private let scope: Locked<EncryptionScope>
 
   /// The choice between one encryption key for each record and one for the whole zone; `.perRecord`
@@ -69,7 +68,6 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
     self.init(zoneID: zoneID, capabilities: [], share: nil)
   }
 
-  /// Makes a zone as the server returned it.
   package init(zoneID: CKRecordZone.ID, capabilities: Capabilities, share: CKRecord.Reference?) {
     self.zoneID = zoneID
     self.capabilities = capabilities

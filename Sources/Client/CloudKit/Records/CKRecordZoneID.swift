@@ -33,7 +33,6 @@ open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     self.ownerName = ownerName
   }
 
-  /// Makes the ID of a zone from the server's answer.
   package init(_ model: ZoneID) {
     zoneName = model.zoneName
     ownerName = model.ownerName

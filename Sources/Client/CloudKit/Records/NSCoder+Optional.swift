@@ -28,19 +28,16 @@ extension NSCoder {
     decodeInteger(forKey: containsValue(forKey: key) ? key : formerKey)
   }
 
-  /// Decodes the list of texts under `key`; nil if there is none.
   func decodeOptionalStrings(forKey key: String) -> [String]? {
     guard containsValue(forKey: key) else { return nil }
     return decodeObject(of: [NSArray.self, NSString.self], forKey: key) as? [String]
   }
 
-  /// Encodes a text under `key`; encodes nothing for nil.
   func encodeOptional(_ string: String?, forKey key: String) {
     guard let string else { return }
     encode(string as NSString, forKey: key)
   }
 
-  /// Encodes a list of texts under `key`; encodes nothing for nil.
   func encodeOptional(_ strings: [String]?, forKey key: String) {
     guard let strings else { return }
     encode(NSArray(array: strings.map { $0 as NSString }), forKey: key)

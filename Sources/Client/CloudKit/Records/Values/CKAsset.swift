@@ -55,7 +55,6 @@ open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.stored = newValue } }
   }
 
-  /// Sets the file to which the asset was downloaded.
   func setFile(_ file: StagedFile) {
     state.withLock { state in
       state.fileURL = file.url

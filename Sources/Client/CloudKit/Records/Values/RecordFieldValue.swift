@@ -5,7 +5,6 @@
 /// Arrays become `NSArray` with elements of Foundation's types. Texts, dates and data become
 /// Swift's own types.
 enum RecordFieldValue {
-  /// Returns the canonical form of a value.
   static func canonical(_ value: any CKRecordValueProtocol) -> any CKRecordValueProtocol {
     switch value {
     case let number as NSNumber: number
@@ -23,7 +22,6 @@ enum RecordFieldValue {
     CLLocation.self, CKReference.self, CKAsset.self,
   ]
 
-  /// Returns the fields as objects that an archiver accepts.
   static func archive(_ fields: [String: any CKRecordValueProtocol]) -> NSDictionary {
     let entries = fields.map { (ArchivedText.escaped($0.key), archivable($0.value)) }
     return NSDictionary(dictionary: Dictionary(uniqueKeysWithValues: entries))
@@ -39,7 +37,6 @@ enum RecordFieldValue {
     }
   }
 
-  /// Returns a value of an archive. The method undoes the escaping of ``ArchivedText``.
   private static func unarchived(_ value: Any) -> Any {
     switch value {
     case let list as NSArray: NSArray(array: list.map { unarchived($0) })
@@ -60,7 +57,6 @@ enum RecordFieldValue {
     return fields
   }
 
-  /// Returns a value as an object of Foundation.
   private static func object(_ value: Any) -> Any {
     switch value {
     case let number as NSNumber: number

@@ -64,7 +64,6 @@ extension RecordValue {
     return timestamp
   }
 
-  /// Returns `asset`, or throws `assetNotAvailable` if it is nil.
   private static func stored(_ asset: Asset?, field: String) throws(CKError) -> Asset {
     guard let asset else {
       throw CKError(.assetNotAvailable, "the asset in the field '\(field)' was not uploaded")

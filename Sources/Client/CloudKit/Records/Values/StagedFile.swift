@@ -5,7 +5,6 @@
 /// the program has moved the file, nothing is deleted.
 final class StagedFile: Sendable {
   let url: URL
-  /// The end of the file's ``lifetime``.
   private let end: ContinuousClock.Instant
 
   /// The time for which a downloaded file stays at least.
@@ -32,9 +31,7 @@ final class StagedFile: Sendable {
     for file in old { try? FileManager.default.removeItem(at: file.url) }
   }
 
-  /// Returns a new URL in the folder of this process. No file exists there yet.
-  ///
-  /// - Throws: `internalError` if the folder of the process could not be made.
+  /// Throws `internalError` if the folder of the process could not be made.
   static func newURL() throws(CKError) -> URL {
     removeReleased(at: .now)
     switch folder {
@@ -69,7 +66,6 @@ final class StagedFile: Sendable {
     return .success(folder)
   }()
 
-  /// Deletes the folders of processes that no longer exist.
   private static func removeLeftFolders(in parent: URL) {
     // If the directory cannot be read, the names are unknown, and nothing is deleted.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
