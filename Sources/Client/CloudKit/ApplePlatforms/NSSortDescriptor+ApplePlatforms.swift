@@ -13,14 +13,9 @@ open class CKLocationSortDescriptor: NSSortDescriptor, @unchecked Sendable {
   /// The place from which distances are measured.
   public let relativeLocation: CLLocation
 
-  /// The name of the location field.
   var fieldName: String { key ?? "" }
 
-  /// Creates a descriptor.
-  ///
-  /// - Parameters:
-  ///   - key: the name of a field of type `CLLocation`.
-  ///   - relativeLocation: the place from which distances are measured.
+  /// Creates a descriptor for a field of type `CLLocation`.
   public init(key: String, relativeLocation: CLLocation) {
     self.relativeLocation = relativeLocation
     super.init(key: key, ascending: true, selector: nil)

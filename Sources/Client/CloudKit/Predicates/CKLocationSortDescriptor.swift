@@ -7,7 +7,6 @@ public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
   /// The location from which distances are measured.
   public let relativeLocation: CLLocation
 
-  /// The name of the location field.
   let fieldName: String
 
   /// Makes the descriptor of a location field.

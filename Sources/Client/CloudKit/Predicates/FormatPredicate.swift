@@ -8,7 +8,6 @@ internal import PredicateLanguage
 /// predicates. So ``PredicateFormatConstructible`` makes predicates of this class. They are
 /// immutable.
 final class FormatPredicate: NSPredicate {
-  /// The parsed format, with its arguments.
   let tree: PredicateNode
   /// The server's filters from which the predicate was made; nil if it was made from a format. They
   /// are stored because some filters cannot be written as a format.
@@ -70,11 +69,8 @@ extension NSPredicate {
   /// The parsed format of the predicate; nil for predicates of Foundation's own classes.
   var ownTree: PredicateNode? { (self as? FormatPredicate)?.tree }
 
-  /// The server's filters from which the predicate was made; nil if it was not made from filters.
   var ownFilters: [Filter]? { (self as? FormatPredicate)?.filters }
 
-  /// Makes a predicate from a tree. `filters` are the server's filters from which the tree was made;
-  /// nil if there are none.
   static func predicate(_ tree: PredicateNode, filters: [Filter]? = nil) -> NSPredicate {
     FormatPredicate(tree, filters: filters)
   }

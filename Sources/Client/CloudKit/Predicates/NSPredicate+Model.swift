@@ -53,6 +53,5 @@ extension NSPredicate {
     }
   }
 
-  /// The canonical format of a predicate of any kind.
   package var canonicalFormat: String { PredicatePrinter.text(node) }
 }

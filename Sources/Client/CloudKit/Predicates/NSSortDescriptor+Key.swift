@@ -26,7 +26,6 @@ extension SortDescriptorKeyConstructible where Self: NSSortDescriptor {
 /// A sort descriptor on Linux that stores the name of a field. Only queries can use it; it cannot
 /// compare objects.
 final class KeySortDescriptor: NSSortDescriptor {
-  /// The name of the field or property; nil if the program passed none.
   let fieldName: String?
 
   init(key: String?, ascending: Bool) {

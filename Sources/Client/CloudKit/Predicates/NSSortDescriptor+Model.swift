@@ -1,9 +1,7 @@
 package import CloudKitModel
 
 extension SortKey {
-  /// Makes the sort key for a request from a descriptor.
-  ///
-  /// - Throws: `invalidArguments` for a descriptor that was made without a key.
+  /// Throws `invalidArguments` for a descriptor that was made without a key.
   package init(_ descriptor: NSSortDescriptor) throws(CKError) {
     let name: String
     switch descriptor {
@@ -25,7 +23,6 @@ extension SortKey {
 }
 
 extension NSSortDescriptor {
-  /// Makes the sort descriptor for a sort key of a request.
   package static func descriptor(for key: SortKey) -> NSSortDescriptor {
     if let place = key.relativeLocation {
       return CKLocationSortDescriptor(

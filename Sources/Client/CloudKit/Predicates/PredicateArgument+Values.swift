@@ -2,7 +2,6 @@ internal import CloudKitModel
 internal import PredicateLanguage
 
 extension PredicateArgument {
-  /// Makes the argument of a format from a value that the program passed.
   init(_ argument: Any) {
     self.init(Self.term(for: argument), typeName: "\(type(of: argument))")
   }

@@ -3,7 +3,6 @@ package import CloudKitModel
 extension CKQuery {
   /// Returns the query as a request contains it.
   ///
-  /// - Parameter now: The date that replaces `now()` in the predicate.
   /// - Throws: `invalidArguments` for a predicate, sort descriptor or name that CloudKit does not
   ///   support.
   package func model(now: Timestamp) throws(CKError) -> Query {

@@ -17,7 +17,6 @@ open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The condition that the records have to satisfy.
   public let predicate: NSPredicate
 
-  /// The value of ``sortDescriptors``; the lock protects it.
   private let order: Locked<[NSSortDescriptor]?>
 
   /// The order of the results. A later descriptor orders only records that are equal by the earlier
@@ -52,7 +51,6 @@ open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     order = Locked(other.sortDescriptors)
   }
 
-  /// Makes a query from the form in which a request contains it.
   package init(_ model: Query) {
     recordType = model.recordType
     predicate = .predicate(for: model.filters)

@@ -11,10 +11,8 @@ open class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
   package let query: Query
   /// The zone to search; nil means all zones.
   package let zoneID: ZoneID?
-  /// The text by which the server knows the position.
   package let continuationMarker: String
 
-  /// Makes the cursor of the next page from the server's answer.
   package init(query: Query, zoneID: ZoneID?, continuationMarker: String) {
     self.query = query
     self.zoneID = zoneID

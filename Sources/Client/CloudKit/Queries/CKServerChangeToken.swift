@@ -7,10 +7,8 @@
 /// A token is valid only for the feed from which it came: the feed of a database, the feed of a
 /// zone, or the notification log. The server refuses the token of another feed.
 open class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// The token as the text that the server returned.
   package let syncToken: String
 
-  /// Makes a token from the text that the server returned.
   package init(syncToken: String) {
     self.syncToken = syncToken
   }

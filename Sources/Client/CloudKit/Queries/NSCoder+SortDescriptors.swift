@@ -13,7 +13,6 @@ extension NSCoder {
     encode(NSArray(array: archive), forKey: key)
   }
 
-  /// Decodes the sort descriptors under `key`; nil if there are none.
   func decodeSortDescriptors(forKey key: String) -> [NSSortDescriptor]? {
     guard containsValue(forKey: key) else { return nil }
     let classes: [AnyClass] = [
