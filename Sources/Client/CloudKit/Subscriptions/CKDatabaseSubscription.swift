@@ -12,7 +12,6 @@
 /// subscription.notificationInfo = info
 /// ```
 open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
-  /// The record type; the lock protects it.
   private let type: Locked<CKRecord.RecordType?>
 
   /// The type of the records on whose changes the subscription fires. Nil, the default, means all
@@ -30,7 +29,6 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     self.init(recordType: nil, subscriptionID: subscriptionID)
   }
 
-  /// Makes a subscription with a record type; nil means all types.
   init(recordType: CKRecord.RecordType?, subscriptionID: CKSubscription.ID) {
     type = Locked(recordType)
     super.init(subscriptionID: subscriptionID, type: .database)

@@ -18,7 +18,6 @@ package import CloudKitModel
 /// info.soundName = "default"
 /// ```
 open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// The properties; the lock protects them.
   private let contents: Locked<NotificationInfo>
 
   /// Makes an info in which nothing is set. All lists are nil.
@@ -61,7 +60,6 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
     self.init(info)
   }
 
-  /// Makes an info from the server's answer.
   package init(_ model: NotificationInfo) {
     contents = Locked(model)
   }

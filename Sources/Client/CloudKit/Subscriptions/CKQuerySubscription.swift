@@ -33,7 +33,6 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     /// least one of the three options for events.
     public static let firesOnce = Options(rawValue: 8)
 
-    /// The options that name an event.
     fileprivate static let events: Options = [
       .firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion,
     ]
@@ -49,7 +48,6 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
   /// The events on which the subscription fires, and whether it fires only once.
   public let querySubscriptionOptions: Options
 
-  /// The zone; the lock protects it.
   private let zone: Locked<CKRecordZone.ID?>
 
   /// The zone of the records. Nil, the default, means all of the user's zones in the database.
@@ -87,7 +85,6 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     super.init(subscriptionID: subscriptionID, type: .query)
   }
 
-  /// Makes a subscription from the server's answer.
   init(_ query: Query, zoneID: ZoneID?, options: Subscription.Options, subscriptionID: String) {
     recordType = query.recordType
     predicate = .predicate(for: query.filters)
@@ -96,7 +93,6 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     super.init(subscriptionID: subscriptionID, type: .query)
   }
 
-  /// Makes a copy of a subscription.
   private init(copyOf other: CKQuerySubscription) {
     recordType = other.recordType
     predicate = other.predicate

@@ -13,7 +13,6 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
   /// The ID of the zone.
   public let zoneID: CKRecordZone.ID
 
-  /// The record type; the lock protects it.
   private let type: Locked<CKRecord.RecordType?>
 
   /// The type of the records on whose changes the subscription fires. Nil, the default, means all
@@ -31,7 +30,6 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
     self.init(zoneID: zoneID, recordType: nil, subscriptionID: subscriptionID)
   }
 
-  /// Makes a subscription with a record type; nil means all types.
   init(
     zoneID: CKRecordZone.ID, recordType: CKRecord.RecordType?, subscriptionID: CKSubscription.ID
   ) {

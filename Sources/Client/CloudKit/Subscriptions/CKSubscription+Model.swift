@@ -1,7 +1,6 @@
 package import CloudKitModel
 
 extension CKSubscription {
-  /// Makes a subscription from the server's answer, as an object of the class for its kind.
   package static func subscription(_ model: Subscription) -> CKSubscription {
     let subscription: CKSubscription
     switch model.kind {
@@ -33,7 +32,6 @@ extension CKSubscription {
       notificationInfo: notificationInfo?.model)
   }
 
-  /// Returns the part of the model that depends on the class of the subscription.
   private func kind() throws(CKError) -> Subscription.Kind {
     switch successor ?? self {
     case let query as CKQuerySubscription:
@@ -52,10 +50,8 @@ extension CKSubscription {
 }
 
 extension CKQuerySubscription {
-  /// Returns the query of the subscription.
-  ///
-  /// - Throws: `invalidArguments` for a predicate that queries do not support, and for a predicate
-  ///   with `now()`. `limitExceeded` if the predicate has too many conditions or values.
+  /// Throws `invalidArguments` for a predicate that queries do not support, and for a predicate
+  /// with `now()`; `limitExceeded` if the predicate has too many conditions or values.
   fileprivate func query() throws(CKError) -> Query {
     let query = Query(recordType: recordType ?? "", filters: try predicate.filters(now: nil))
     do {

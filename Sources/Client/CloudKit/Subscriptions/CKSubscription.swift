@@ -29,7 +29,6 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   /// The kind of the subscription, fixed by its class.
   public let subscriptionType: SubscriptionType
 
-  /// The notification info; the lock protects it.
   private let info: Locked<NotificationInfo?>
   /// The query or zone subscription that does the work of this object. Only an object of the first
   /// interface (``CKFirstSubscriptionInterface``) has it. Nil for objects of the subclasses.
@@ -45,7 +44,6 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     }
   }
 
-  /// Makes the common part of a subscription.
   init(subscriptionID: ID, type: SubscriptionType) {
     self.subscriptionID = subscriptionID
     subscriptionType = type
@@ -62,13 +60,10 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     self.successor = successor
   }
 
-  /// Stops the program if the ID is empty.
   static func requireID(_ subscriptionID: ID) {
     requireArgument(!subscriptionID.isEmpty, "CKSubscription: subscriptionID must not be empty")
   }
 
-  /// Decodes the common part of a subscription.
-  ///
   /// If the archive has no ID, the decoding fails, and the subscription gets a new ID.
   init(coder: NSCoder, type: SubscriptionType) {
     let subscriptionID = coder.decodeOptionalString(forKey: "subscriptionID")
@@ -130,8 +125,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     "<\(type(of: self)): \(subscriptionID)\(changes)>"
   }
 
-  /// Returns the description of a zone or database subscription. `place` names the zone or the
-  /// database.
+  /// `place` names the zone or the database.
   func described(recordType: CKRecord.RecordType?, in place: String) -> String {
     described(", all changes \(recordType.map { "of \($0) " } ?? "")in \(place)")
   }

@@ -2,7 +2,6 @@ internal import CloudKitModel
 
 /// The archive of a notification info: each property is stored under its own name.
 extension NotificationInfo {
-  /// The text properties and their keys in the archive.
   private static let strings: [(String, WritableKeyPath<NotificationInfo, String?> & Sendable)] = [
     ("alertBody", \.alertBody),
     ("alertLocalizationKey", \.alertLocalizationKey),
@@ -17,7 +16,6 @@ extension NotificationInfo {
     ("collapseIDKey", \.collapseIDKey),
   ]
 
-  /// The list properties and their keys in the archive.
   private static let lists: [(String, WritableKeyPath<NotificationInfo, [String]?> & Sendable)] = [
     ("alertLocalizationArgs", \.alertLocalizationArgs),
     ("titleLocalizationArgs", \.titleLocalizationArgs),
@@ -25,7 +23,6 @@ extension NotificationInfo {
     ("desiredKeys", \.desiredKeys),
   ]
 
-  /// The Boolean properties and their keys in the archive.
   private static let flags: [(String, WritableKeyPath<NotificationInfo, Bool> & Sendable)] = [
     ("shouldBadge", \.shouldBadge),
     ("shouldSendContentAvailable", \.shouldSendContentAvailable),
@@ -42,7 +39,6 @@ extension NotificationInfo {
     for (key, path) in Self.flags { self[keyPath: path] = coder.decodeBool(forKey: key) }
   }
 
-  /// Writes the info to an archive. Properties that are nil are left out.
   func encode(with coder: NSCoder) {
     for (key, path) in Self.strings { coder.encodeOptional(self[keyPath: path], forKey: key) }
     for (key, path) in Self.lists { coder.encodeOptional(self[keyPath: path], forKey: key) }
