@@ -105,7 +105,6 @@ extension CKContainer {
 }
 
 extension PetrelNotificationPage {
-  /// Returns one page with the notifications of both pages, and with the token of `page`.
   fileprivate func followed(by page: PetrelNotificationPage) -> PetrelNotificationPage {
     PetrelNotificationPage(
       notifications: notifications + page.notifications, token: page.token,

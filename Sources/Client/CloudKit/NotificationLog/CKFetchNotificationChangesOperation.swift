@@ -40,7 +40,6 @@ open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable
   /// Called last, with the token for the next fetch, or with `nil` and the error when the operation failed.
   open var fetchNotificationChangesCompletionBlock: ((CKServerChangeToken?, (any Error)?) -> Void)?
 
-  /// The token in the server's answer.
   private var serverChangeToken: CKServerChangeToken?
 
   /// Creates an operation for the changes since a token; `nil` means the beginning of the log.

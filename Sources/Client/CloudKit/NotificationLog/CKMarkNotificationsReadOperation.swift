@@ -24,9 +24,7 @@ open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
 
   /// The IDs of the request, in order.
   private var sent: [CKNotification.ID] = []
-  /// The IDs that the server has marked.
   private var marked: [CKNotification.ID] = []
-  /// The errors of single IDs.
   private var itemErrors = ItemErrors()
 
   /// Creates an operation that marks notifications as read.

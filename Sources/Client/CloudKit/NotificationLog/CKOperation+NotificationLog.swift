@@ -10,7 +10,6 @@ extension ServiceCall {
     return ServiceCall(operation: "notifications/changes", scope: nil, body: request.body)
   }
 
-  /// Returns the call that marks notifications as read.
   static func marking(_ notificationIDs: [CKNotification.ID]) -> ServiceCall {
     let request = MarkNotificationsReadRequest(notificationIDs: notificationIDs.map(\.identifier))
     return ServiceCall(operation: "notifications/markRead", scope: nil, body: request.body)
@@ -18,9 +17,7 @@ extension ServiceCall {
 }
 
 extension CKOperation {
-  /// Returns the page in the answer to ``ServiceCall/notificationChanges(since:limit:)``.
-  ///
-  /// - Throws: `internalError` when the answer or one of its entries cannot be read.
+  /// Throws `internalError` when the answer or one of its entries cannot be read.
   func notificationPage(
     of answer: ServiceExchange.Answer
   ) throws(CKError) -> PetrelNotificationPage {

@@ -2,9 +2,7 @@ internal import WebServices
 
 /// The operation that ``CKContainer/petrelMarkRead(_:)`` uses. An ID that the log does not have is no error.
 final class MarkNotificationsOperation: CKOperation, @unchecked Sendable {
-  /// The IDs of the notifications to mark, at most 400.
   var notificationIDs: [CKNotification.ID] = []
-  /// Called once, with the result.
   var completion: ((Result<Void, any Error>) -> Void)?
 
   override func firstCall() throws(CKError) -> ServiceCall? {

@@ -21,7 +21,6 @@ public struct PetrelNotificationPages: AsyncSequence, Sendable {
   /// The errors of the sequence; each is a ``CKError``.
   public typealias Failure = any Error
 
-  /// The container whose log is read.
   let container: CKContainer
   /// The token to begin with; `nil` means the beginning of the log.
   let token: CKServerChangeToken?
@@ -33,9 +32,7 @@ public struct PetrelNotificationPages: AsyncSequence, Sendable {
 
   /// The reader of the pages. Each call of `next` sends one request, or two when the token has expired.
   public struct Iterator: AsyncIteratorProtocol {
-    /// The container whose log is read.
     let container: CKContainer
-    /// The token of the next page.
     var token: CKServerChangeToken?
     /// The largest number of notifications in a page; 0 lets the server choose.
     var limit = 0

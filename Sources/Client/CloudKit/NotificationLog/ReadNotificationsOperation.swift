@@ -5,11 +5,8 @@
 final class ReadNotificationsOperation: CKOperation, @unchecked Sendable {
   /// The token of the last page; `nil` means the beginning of the log.
   var token: CKServerChangeToken?
-  /// The largest number of notifications; 0 lets the server choose.
   var limit = 0
-  /// Called once, with the page or the error.
   var completion: ((Result<PetrelNotificationPage, any Error>) -> Void)?
-  /// The page in the server's answer.
   private var page: PetrelNotificationPage?
 
   override func firstCall() throws(CKError) -> ServiceCall? {

@@ -68,13 +68,11 @@ extension CKNotification {
     return zoneID(kind, ck: ck)
   }
 
-  /// Returns the scope of the database, from the object `qry`, `fet` or `met`.
   private static func databaseScope(_ kind: PayloadObject) -> CKDatabase.Scope {
     kind.integer("dbs").flatMap { DatabaseScope(payloadNumber: $0) }
       .map { CKDatabase.Scope($0) } ?? .undisclosed
   }
 
-  /// Returns the ID of the record; `nil` when a part of the ID is missing.
   private static func recordID(_ kind: PayloadObject, ck: PayloadObject) -> CKRecord.ID? {
     guard let name = kind.string("rid"), !name.isEmpty, let zoneID = zoneID(kind, ck: ck) else {
       return nil

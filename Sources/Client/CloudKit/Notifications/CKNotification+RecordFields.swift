@@ -5,11 +5,6 @@ extension CKNotification {
   ///
   /// Locations and references are objects in the payload. They become `CLLocation` and `CKRecord.Reference`, as in a
   /// record. Dates stay numbers, as on Apple's systems.
-  ///
-  /// - Parameters:
-  ///   - fields: the object `af` of the payload.
-  ///   - kind: the object `qry` of the payload.
-  ///   - ck: the object `ck` of the payload.
   static func recordFields(
     _ fields: PayloadObject, of kind: PayloadObject, ck: PayloadObject
   ) -> [String: Any] {
@@ -24,7 +19,6 @@ extension CKNotification {
     return values
   }
 
-  /// Returns the value with Swift's types for text and lists, in place of Foundation's.
   private static func plainValue(_ value: Any) -> Any {
     switch value {
     case let text as String: text
@@ -34,7 +28,6 @@ extension CKNotification {
     }
   }
 
-  /// Creates a location; `nil` when the object has no coordinates.
   private static func location(_ object: PayloadObject) -> CLLocation? {
     guard let latitude = object.number("latitude"), let longitude = object.number("longitude")
     else { return nil }
@@ -42,7 +35,6 @@ extension CKNotification {
       Location(latitude: latitude.doubleValue, longitude: longitude.doubleValue))
   }
 
-  /// Creates a reference; `nil` when the object has no record name, or has an empty name.
   private static func reference(
     _ object: PayloadObject, of kind: PayloadObject, ck: PayloadObject
   ) -> CKRecord.Reference? {

@@ -10,14 +10,12 @@ extension CKNotification {
     return userInfo(members)
   }
 
-  /// Converts parsed members to the dictionary that an app gets.
   static func userInfo(_ members: [String: JSONValue]) -> [String: Any] {
     members.mapValues(\.foundationValue)
   }
 }
 
 extension JSONValue {
-  /// The value as Foundation's parser would return it.
   fileprivate var foundationValue: Any {
     switch self {
     case .null: NSNull()

@@ -18,10 +18,8 @@ open class CKNotification: NSObject, CKNotificationConstructible, @unchecked Sen
   /// The kind of the notification.
   public let notificationType: NotificationType
 
-  /// The values that all kinds have.
   let contents: Contents
 
-  /// Creates a notification; subclasses call this initializer.
   init(_ contents: Contents, type: NotificationType) {
     self.contents = contents
     notificationType = type

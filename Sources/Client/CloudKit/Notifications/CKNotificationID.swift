@@ -4,10 +4,8 @@
 /// The ID is opaque: an app can compare, archive and hash it. The class has a top-level name
 /// because Foundation on Linux cannot archive nested classes.
 open class CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// The value `nid` of the payload.
   package let identifier: String
 
-  /// Creates an ID from the value `nid` of a payload.
   package init(_ identifier: String) {
     self.identifier = identifier
   }

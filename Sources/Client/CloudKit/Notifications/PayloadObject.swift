@@ -5,7 +5,6 @@ struct PayloadObject {
   /// The members, including those whose value is null.
   private let members: [AnyHashable: Any]
 
-  /// Creates the object; `nil` when the value is no dictionary.
   init?(_ value: Any?) {
     guard let members = value as? [AnyHashable: Any] else { return nil }
     self.members = members
@@ -22,14 +21,11 @@ struct PayloadObject {
     return value
   }
 
-  /// Returns the object in a member; `nil` for another type.
   func object(_ key: String) -> PayloadObject? { PayloadObject(self[key]) }
 
-  /// Returns the text in a member; `nil` for another type.
   func string(_ key: String) -> String? { self[key] as? String }
 
-  /// Returns the list in a member; `nil` for another type. An element that is no text becomes its
-  /// description.
+  /// An element that is no text becomes its description.
   func strings(_ key: String) -> [String]? {
     (self[key] as? [Any])?.map { $0 as? String ?? String(describing: $0) }
   }

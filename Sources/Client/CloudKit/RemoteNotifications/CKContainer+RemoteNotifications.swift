@@ -87,7 +87,6 @@ extension CKContainer {
     return run(operation)
   }
 
-  /// Starts the operation that registers the token.
   @discardableResult
   private func startRegistering(
     _ deviceToken: Data, _ apnsEnvironment: PetrelConfiguration.Environment?,
@@ -106,11 +105,9 @@ extension CKContainer {
 final class RegisterTokenOperation: CKOperation, @unchecked Sendable {
   /// The token as APNs issued it. The request contains the token in hexadecimal.
   var deviceToken = Data()
-  /// The environment of APNs; nil means the container's environment.
   var apnsEnvironment: PetrelConfiguration.Environment?
   /// The bundle ID of the app that got the token; nil means the first topic of the container.
   var bundleID: String?
-  /// The block that the operation calls once with the result.
   var completion: ((Result<Void, any Error>) -> Void)?
 
   override func firstCall() throws(CKError) -> ServiceCall? {
@@ -137,7 +134,6 @@ final class RegisterTokenOperation: CKOperation, @unchecked Sendable {
 final class UnregisterDeviceOperation: CKOperation, @unchecked Sendable {
   /// The web auth token of a user who is no longer signed in; nil means the present user.
   var formerToken: String?
-  /// The block that the operation calls once with the result.
   var completion: ((Result<Void, any Error>) -> Void)?
 
   override func firstCall() throws(CKError) -> ServiceCall? {

@@ -22,11 +22,9 @@ final class CourierHub: Sendable {
   private struct State {
     var receivers: [Int: Receiver] = [:]
     var lastReceiver = 0
-    /// The receivers that ask for events.
     var asking: Set<Int> = []
     /// The listener with the device's token; nil before the first reading.
     var listener: CourierListener?
-    /// Whether the listener has registered the device.
     var isConnected = false
     /// The number of the task that reads; nil if none does.
     var reading: Int?
@@ -45,8 +43,6 @@ final class CourierHub: Sendable {
   // MARK: Receivers
 
   /// Passes events to a receiver from now on.
-  ///
-  /// - Returns: The number of the receiver.
   func join(_ receiver: @escaping Receiver) -> Int {
     let (number, isConnected) = state.withLock { state in
       state.lastReceiver += 1
@@ -57,7 +53,6 @@ final class CourierHub: Sendable {
     return number
   }
 
-  /// Ends the passing of events to a receiver.
   func leave(_ receiver: Int) {
     state.withLock { state in
       state.receivers[receiver] = nil
@@ -113,8 +108,6 @@ final class CourierHub: Sendable {
     state.latest?.task.cancel()
   }
 
-  /// Reads the courier.
-  ///
   /// - Parameter pass: Gets each event, and returns whether another one is asked for.
   private static func read(_ listener: CourierListener, _ pass: (Event) -> Bool) async {
     do throws(CKError) {

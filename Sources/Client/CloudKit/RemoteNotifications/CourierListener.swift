@@ -65,14 +65,12 @@ final class CourierListener: Sendable {
     }
   }
 
-  /// Passes an event to ``CourierPoll`` and returns the next action.
   private func handle(_ event: CourierPoll.Event) -> CourierPoll.Action {
     poll.withLock { $0.handle(event, jitter: .random(in: 0...1)) }
   }
 
   // MARK: Actions
 
-  /// Carries out an action and returns its result as an event.
   private func perform(_ action: CourierPoll.Action) async -> CourierPoll.Event {
     do throws(CKError) {
       switch action {
@@ -95,7 +93,6 @@ final class CourierListener: Sendable {
     }
   }
 
-  /// Sends a request of `tokens/…` and parses the answer.
   private func tokens(
     _ verb: String, token: String?
   ) async throws(CKError) -> TokenResponse {
@@ -117,7 +114,6 @@ final class CourierListener: Sendable {
     }
   }
 
-  /// Sends one poll to the courier.
   private func poll(
     _ url: URL, after eventID: String
   ) async throws(CKError) -> CourierPoll.Event {
@@ -133,7 +129,6 @@ final class CourierListener: Sendable {
     }
   }
 
-  /// Waits for this number of seconds. If the task is cancelled, returns at once.
   private func wait(_ seconds: TimeInterval) async -> CourierPoll.Event {
     // A cancelled task ends the sleep early, and the listener's work then.
     try? await Task.sleep(for: .seconds(seconds))
@@ -165,8 +160,6 @@ extension ServiceCall {
   /// Makes a call of `tokens/create` or `tokens/register` for this device.
   ///
   /// - Parameters:
-  ///   - verb: `create` or `register`.
-  ///   - token: The token to register; nil for `create`.
   ///   - apnsEnvironment: The environment of APNs; nil means the environment of the configuration.
   ///   - bundleID: The bundle ID of the app that the token belongs to; nil for none.
   static func tokens(
@@ -182,7 +175,6 @@ extension ServiceCall {
 }
 
 extension Result {
-  /// Returns the value, or throws the error that `convert` makes of the failure.
   func get<Other: Error>(orThrow convert: (Failure) -> Other) throws(Other) -> Success {
     switch self {
     case .success(let value): return value

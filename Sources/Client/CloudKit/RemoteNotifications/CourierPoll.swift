@@ -11,12 +11,10 @@ struct CourierPoll: Sendable {
     case proceed
     /// The server made a token. `url` is the courier's URL; nil if the answer had none.
     case created(token: String, url: URL?)
-    /// The server registered the token.
     case registered
     /// The courier answered a poll. `eventID` is the position after the notification in the body; nil
     /// if there is none.
     case polled(status: Int, body: Data, eventID: String? = nil)
-    /// An action failed.
     case failed(CKError)
     /// A poll got no answer within its timeout.
     case timedOut
@@ -43,7 +41,6 @@ struct CourierPoll: Sendable {
 
   /// The steps from a new token to the first poll.
   private enum Stage {
-    /// There is no token.
     case withoutToken
     /// The server made a token and has not registered it.
     case unregistered(token: String, url: URL)
@@ -56,9 +53,7 @@ struct CourierPoll: Sendable {
   static let longestDelay: TimeInterval = 60
 
   private var stage = Stage.withoutToken
-  /// The number of failed actions since the last successful poll.
   private var failures = 0
-  /// Whether the courier was reached since the last failure.
   private var isConnected = false
   /// The body of an answer that the program does not have yet, and the event ID after it.
   private var answer: (body: Data, eventID: String?)?
@@ -128,7 +123,6 @@ struct CourierPoll: Sendable {
     isConnected = false
   }
 
-  /// The action that follows if nothing has failed.
   private var next: Action {
     mutating get {
       guard let (body, eventID) = answer.take() else { return nextOfStage }
@@ -137,7 +131,6 @@ struct CourierPoll: Sendable {
     }
   }
 
-  /// The action that the current stage needs.
   private var nextOfStage: Action {
     switch stage {
     case .withoutToken: .create
@@ -146,7 +139,6 @@ struct CourierPoll: Sendable {
     }
   }
 
-  /// Returns the pause after the current number of failures, in seconds.
   private func delay(_ jitter: Double) -> TimeInterval {
     min(Self.longestDelay, pow(2, Double(min(failures, 10) - 1))) * (0.5 + jitter / 2)
   }

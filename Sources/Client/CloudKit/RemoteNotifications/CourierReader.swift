@@ -84,7 +84,6 @@ final class CourierReader: Sendable {
     }
   }
 
-  /// Joins the hub of the client, unless that is done.
   private func join() throws -> (hub: CourierHub, receiver: Int) {
     if let joined = state.withLock({ $0.hub }) { return joined }
     let hub = try client.get().courierHub
