@@ -70,7 +70,6 @@ extension CKContainer {
     }
   }
 
-  /// Reads the IDs from disk on the reading queue.
   private func readLongLivedOperationIDs(
     _ completion: @escaping (Result<[CKOperation.ID], CKError>) -> Void
   ) {
@@ -80,7 +79,6 @@ extension CKContainer {
       }, completion)
   }
 
-  /// Reads an operation from disk on the reading queue.
   private func readLongLivedOperation(
     _ operationID: CKOperation.ID,
     _ completion: @escaping (Result<CKOperation?, CKError>) -> Void
@@ -97,7 +95,6 @@ extension CKContainer {
   // A dispatch queue reads the files, because a read would block a thread of Swift's task pool.
   private static let readingQueue = DispatchQueue(label: "CloudKit.LongLivedOperations")
 
-  /// Calls `read` on the reading queue, and `completion` with the result.
   private static func read<Value>(
     _ read: @escaping () throws(CKError) -> Value,
     _ completion: @escaping (Result<Value, CKError>) -> Void

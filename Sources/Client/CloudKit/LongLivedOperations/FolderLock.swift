@@ -3,7 +3,6 @@
 /// The lock is a `flock` on the file `lock` in the folder. The system releases the lock when the
 /// process ends for any reason. Releasing the last reference to the object releases the lock too.
 final class FolderLock: Sendable {
-  /// The descriptor of the open file `lock`.
   private let descriptor: Int32
 
   private init(_ descriptor: Int32) {

@@ -8,13 +8,10 @@ internal import JSONCoding
 final class LongLivedJournal {
   /// The outcome of a call in the earlier run of the operation.
   enum Replay {
-    /// The server's answer to the call.
     case answer(ServiceExchange.Answer)
-    /// The error with which the earlier run ended.
     case failure(CKError)
   }
 
-  /// The path of the operation's folder.
   private let folder: String
   /// The lock on the folder. It is released when the journal is deallocated.
   private let lock: FolderLock
@@ -29,10 +26,6 @@ final class LongLivedJournal {
   private var lasting = 0
 
   /// Creates the journal and counts the answers on disk.
-  ///
-  /// - Parameters:
-  ///   - folder: the path of the operation's folder.
-  ///   - lock: the lock on this folder.
   init(folder: String, lock: FolderLock) {
     self.folder = folder
     self.lock = lock
@@ -58,7 +51,6 @@ final class LongLivedJournal {
     return nil
   }
 
-  /// Returns the answer with this index, from 0; `nil` when its file is missing or damaged.
   private func answer(_ index: Int) -> Answer? { sealed("answer-\(index)").flatMap { Answer($0) } }
 
   /// Returns the content of a file of the folder; `nil` when the file is missing, damaged or unreadable.
@@ -105,7 +97,6 @@ final class LongLivedJournal {
     }
   }
 
-  /// Deletes the files of the operation.
   func remove() {
     // The file `operation` is deleted first. If the process ends after that, no process can run the operation again.
     unlink(folder + "/operation")
@@ -114,15 +105,12 @@ final class LongLivedJournal {
 
   /// The content of an answer's file: a line with the name of the call, a line for each Boolean, then the body.
   private struct Answer {
-    /// The name of the call, such as `records/modify`.
     var operation: String
     /// Whether the call was a step that prepared a later call.
     var isStep: Bool
     /// Whether an earlier attempt of the call may have done its work.
     var mayRepeatWork: Bool
     var body: Data
-
-    /// The bytes of the file.
     var file: Data { Data("\(operation)\n\(isStep)\n\(mayRepeatWork)\n".utf8) + body }
 
     init(operation: String, isStep: Bool, mayRepeatWork: Bool, body: Data) {
@@ -132,7 +120,6 @@ final class LongLivedJournal {
       self.body = body
     }
 
-    /// Creates the answer from a file; `nil` when a line is missing.
     init?(_ file: Data) {
       let parts = file.split(
         separator: UInt8(ascii: "\n"), maxSplits: 3, omittingEmptySubsequences: false)
@@ -172,7 +159,6 @@ extension CKError {
 }
 
 extension ServiceCall {
-  /// Whether the call downloads a file.
   fileprivate var isDownload: Bool {
     if case .download = transfer?.direction { return true }
     return false

@@ -1,19 +1,11 @@
 /// A class of operations that can be long-lived, with two functions that write and read its inputs.
 struct LongLivedKind: Sendable {
-  /// The name of the class in the archive.
   let name: String
-  /// The class.
   let type: CKDatabaseOperation.Type
-  /// Writes the inputs of an operation to an archive.
   let encode: @Sendable (CKDatabaseOperation, NSCoder) -> Void
-  /// Creates an operation with the inputs from an archive.
   let decode: @Sendable (NSCoder) -> CKDatabaseOperation
 
   /// Creates the kind of a class.
-  ///
-  /// - Parameters:
-  ///   - encode: writes the inputs of an operation to an archive.
-  ///   - decode: creates an operation with the inputs from an archive.
   private init<Kept: CKDatabaseOperation>(
     _ type: Kept.Type, encode: @escaping @Sendable (Kept, NSCoder) -> Void,
     decode: @escaping @Sendable (NSCoder) -> Kept
@@ -33,7 +25,6 @@ struct LongLivedKind: Sendable {
     all.first { $0.type == Swift.type(of: operation) }
   }
 
-  /// Returns the kind with a name in an archive; `nil` when the name is unknown.
   static func named(_ name: String) -> LongLivedKind? { all.first { $0.name == name } }
 
   /// All kinds. Deprecated operations, operations on a container and Petrel's own operations have

@@ -11,7 +11,6 @@
 struct LongLivedOperationStore: Sendable {
   /// The limits of the store.
   enum Limits {
-    /// The largest number of operations in one store.
     static let operations = 1000
     /// The seconds after which an operation with a result expires, if its last blocks were not called: a day. They
     /// count from the result.
@@ -24,10 +23,8 @@ struct LongLivedOperationStore: Sendable {
     static let unwritten: TimeInterval = 60
   }
 
-  /// The path of the folder that has a folder for each operation.
   let directory: String
 
-  /// Returns the path of an operation's folder; `nil` when the ID is no UUID.
   func folder(of operationID: CKOperation.ID) -> String? {
     guard UUID(uuidString: operationID) != nil else { return nil }
     return directory + "/" + operationID
@@ -104,7 +101,6 @@ struct LongLivedOperationStore: Sendable {
     return LongLivedJournal(folder: folder, lock: lock)
   }
 
-  /// Whether the folder has the file `operation`.
   private func exists(_ folder: String) -> Bool { access(folder + "/operation", F_OK) == 0 }
 
   /// Returns the error for an operation that is running already. It asks the program to wait 5 seconds before another
@@ -124,12 +120,10 @@ struct LongLivedOperationStore: Sendable {
       .filter { UUID(uuidString: $0) != nil }
   }
 
-  /// Returns the time at which the file `operation` was written; `nil` when the file does not exist.
   private func began(_ operationID: CKOperation.ID) -> Date? {
     modification(of: directory + "/" + operationID + "/operation")
   }
 
-  /// Returns the time of the last change of a file; `nil` when the file does not exist.
   private func modification(of path: String) -> Date? {
     // Another process may have deleted the file in the meantime.
     let attributes = try? FileManager.default.attributesOfItem(atPath: path)

@@ -68,7 +68,6 @@ enum SealedFile {
     return Data(parts[2])
   }
 
-  /// Writes all bytes to an open file, and returns whether this succeeded. After a failure, `errno` has the reason.
   private static func writeAll(_ file: Data, to descriptor: Int32) -> Bool {
     var rest = file[...]
     while !rest.isEmpty {
@@ -80,7 +79,6 @@ enum SealedFile {
     return true
   }
 
-  /// Returns the error for the current `errno`.
   private static func failure(_ what: String, _ path: String) -> CKError {
     CKError(.internalError, "\(path) cannot be \(what): \(String(cString: strerror(errno)))")
   }

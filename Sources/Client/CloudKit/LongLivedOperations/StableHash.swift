@@ -7,8 +7,6 @@ struct StableHash {
   private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
   /// Adds bytes to the hash.
-  ///
-  /// - Complexity: O(*n*) for *n* bytes.
   mutating func combine(_ bytes: some Sequence<UInt8>) {
     for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
   }
@@ -19,7 +17,6 @@ struct StableHash {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  /// Returns the hash of bytes as sixteen hexadecimal digits.
   static func text(of bytes: some Sequence<UInt8>) -> String {
     var hash = StableHash()
     hash.combine(bytes)
