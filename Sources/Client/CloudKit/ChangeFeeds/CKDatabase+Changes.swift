@@ -153,8 +153,6 @@ extension CKDatabase {
 
 extension CKDatabase {
   /// Starts an operation that fetches one page of the database's feed.
-  ///
-  /// - Parameter group: The group of the operation; nil for a group of its own.
   @discardableResult
   func startFetchingChanges(
     since changeToken: CKServerChangeToken?, _ resultsLimit: Int? = nil,
@@ -192,8 +190,6 @@ extension CKDatabase {
   }
 
   /// Starts an operation that fetches one page of a zone's feed.
-  ///
-  /// - Parameter group: The group of the operation; nil for a group of its own.
   @discardableResult
   func startFetchingChanges(
     inZoneWith zoneID: CKRecordZone.ID,
@@ -234,8 +230,6 @@ struct FetchedRecordChanges: Sendable {
   var deletions: [CKDatabase.RecordZoneChange.Deletion]
   var changeToken: CKServerChangeToken
   var moreComing: Bool
-
-  /// The changed records in the form in which the convenience methods return them.
   var modificationResultsByID:
     [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, any Error>]
   {
@@ -249,6 +243,5 @@ struct FetchedRecordChanges: Sendable {
 /// The class is `@unchecked Sendable` because only the operation's callback queue, which is serial,
 /// uses `items`.
 final class Collected<Item>: @unchecked Sendable {
-  /// The items so far.
   var items: [Item] = []
 }

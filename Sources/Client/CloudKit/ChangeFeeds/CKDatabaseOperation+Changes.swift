@@ -19,10 +19,8 @@ extension CKDatabaseOperation {
   /// reported after its assets have been downloaded.
   ///
   /// - Parameters:
-  ///   - changes: the changes of the page, in the server's order.
   ///   - saved: called for each saved record. The error is `assetNotAvailable` when the server does
   ///     not have a file any more.
-  ///   - deleted: called for each deleted record.
   ///   - next: called after all changes. It returns the next call; `nil` ends the operation.
   /// - Returns: the call that downloads the first asset. If there is no asset to download, the
   ///   result of `next`.

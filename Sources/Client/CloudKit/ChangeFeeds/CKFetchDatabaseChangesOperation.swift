@@ -62,11 +62,9 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The value of the deprecated block. The code of this module uses this property, because the
-  /// public one causes a warning.
+  /// The deprecated block, for code that must not cause its warning.
   private var formerCompletionBlock: ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
 
-  /// The token of the last answer.
   private var token: CKServerChangeToken?
   private var moreComing = false
 

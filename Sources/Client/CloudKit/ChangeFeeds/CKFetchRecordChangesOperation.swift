@@ -80,7 +80,6 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
     }
   }
 
-  /// Keeps the values of a page for the completion block.
   private func finish(_ response: RecordChangesResponse) {
     token = CKServerChangeToken(syncToken: response.syncToken)
     clientChangeTokenData = response.clientChangeTokenData

@@ -123,7 +123,6 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
 
   /// The requests of the next call: one for each zone whose changes are not all fetched.
   private var pending: [RecordChangesRequest] = []
-  /// The errors of zones, for the deprecated completion block.
   private var itemErrors = ItemErrors()
   private var hasFetchedZone = false
 
@@ -252,9 +251,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
 }
 
 extension RecordChangesRequest {
-  /// Creates the request for one zone.
-  ///
-  /// - Throws: `invalidArguments` when the `resultsLimit` is negative.
+  /// Throws `invalidArguments` when the `resultsLimit` is negative.
   fileprivate init(
     _ zoneID: CKRecordZone.ID, _ configuration: CKFetchRecordZoneChangesConfiguration?
   ) throws(CKError) {

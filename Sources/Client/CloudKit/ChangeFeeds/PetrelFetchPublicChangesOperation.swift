@@ -56,7 +56,6 @@ open class PetrelFetchPublicChangesOperation: CKDatabaseOperation, @unchecked Se
   open var fetchPublicChangesResultBlock:
     ((Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>) -> Void)?
 
-  /// The token of the last answer.
   private var token: CKServerChangeToken?
   private var moreComing = false
 
