@@ -31,7 +31,6 @@ enum DeviceIdentity {
     }
   }
 
-  /// Returns the ID in a file; `nil` when the file is missing, unreadable or empty.
   private static func read(_ file: URL) -> String? {
     // An unreadable file counts as missing. The caller then tries to create the file.
     guard let data = try? Data(contentsOf: file) else { return nil }

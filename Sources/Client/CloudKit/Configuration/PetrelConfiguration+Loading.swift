@@ -1,5 +1,4 @@
 extension PetrelConfiguration {
-  /// The name of a configuration file.
   static let fileName = "petrel.json"
 
   /// The configuration from the environment variables and the nearest configuration file.
@@ -15,7 +14,6 @@ extension PetrelConfiguration {
     }
   }()
 
-  /// Reads the environment variables and the nearest configuration file.
   private static func load() throws(CKError) -> PetrelConfiguration {
     let variables = ProcessInfo.processInfo.environment
     let directory = URL(

@@ -12,7 +12,6 @@ extension PetrelConfiguration {
   private enum Setting: String, CaseIterable {
     case server, container, token, apiToken, device, environment, state
 
-    /// The name of the environment variable.
     var variable: String {
       switch self {
       case .server: "PETREL_SERVER"
@@ -29,7 +28,6 @@ extension PetrelConfiguration {
   /// A value and the place where it is set, for error messages.
   private struct Origin {
     var value: String
-    /// The name of the environment variable, or the path of the file and the key.
     var place: String
   }
 
@@ -39,7 +37,6 @@ extension PetrelConfiguration {
   ///
   /// - Parameters:
   ///   - variables: the environment; empty variables count as unset.
-  ///   - file: the configuration file; `nil` when there is none.
   ///   - deviceID: returns the ID of this device; called only when no setting names one.
   /// - Throws: `badContainer`. The description names the variable, or the file and the key, and the
   ///   broken rule.
@@ -77,10 +74,8 @@ extension PetrelConfiguration {
     }
   }
 
-  /// Returns the settings in a file.
-  ///
-  /// - Throws: `badContainer` for invalid JSON, an unknown key, and a value that is not a non-empty
-  ///   string.
+  /// Throws `badContainer` for invalid JSON, an unknown key, and a value that is not a non-empty
+  /// string.
   private static func settings(in file: File) throws(CKError) -> [Setting: Origin] {
     let json: JSONValue
     do {
@@ -106,10 +101,7 @@ extension PetrelConfiguration {
     return settings
   }
 
-  /// Returns the server's URL from the text of a setting.
-  ///
-  /// - Throws: `badContainer` when the text is no URL or breaks a rule of
-  ///   ``check(serverURL:place:)``.
+  /// Throws `badContainer` when the text is no URL or breaks a rule of ``check(serverURL:place:)``.
   private static func serverURL(_ text: String, place: String) throws(CKError) -> URL {
     guard let url = URL(string: text) else {
       throw CKError(.badContainer, "\(place): '\(text)' is not a URL")
@@ -123,7 +115,6 @@ extension PetrelConfiguration {
   /// Checks that the scheme is `http` or `https`, that there is a host, and that there is no query
   /// or fragment.
   ///
-  /// - Parameter place: the origin of the URL, for the error message.
   /// - Throws: `badContainer`.
   static func check(serverURL url: URL, place: String) throws(CKError) {
     guard url.scheme == "http" || url.scheme == "https", let host = url.host, !host.isEmpty else {
@@ -141,7 +132,6 @@ extension PetrelConfiguration {
   /// Checks that an identifier begins with `iCloud.`, has at least one character after that, and
   /// has no `/`.
   ///
-  /// - Parameter place: the origin of the identifier, for the error message.
   /// - Throws: `badContainer`.
   static func check(containerIdentifier identifier: String, place: String) throws(CKError) {
     guard identifier.hasPrefix("iCloud."), identifier.utf8.count > "iCloud.".utf8.count,

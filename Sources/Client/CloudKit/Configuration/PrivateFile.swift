@@ -20,7 +20,6 @@ enum PrivateFile {
     return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 
-  /// Returns the error for the current `errno`.
   private static func failure(_ path: String) -> NSError {
     let number = errno
     return NSError(

@@ -11,7 +11,6 @@ struct StoredSession: Sendable {
     /// The newest token, which the next request sends.
     var newest: String
 
-    /// Creates the content for a user who has just signed in.
     init(_ token: String) {
       first = token
       newest = token

@@ -6,8 +6,6 @@ enum UserDirectory {
   case state
 
   /// Returns the absolute path of the folder. The method does not create the folder.
-  ///
-  /// - Parameter variables: the environment variables of the process.
   func path(variables: [String: String]) -> String {
     switch self {
     case .configuration: Self.path(variables, "XDG_CONFIG_HOME", ".config")
@@ -18,9 +16,8 @@ enum UserDirectory {
   /// Returns the folder `petrel` in the base directory that an environment variable names. A path that is not absolute
   /// counts as unset, as the specification requires.
   ///
-  /// - Parameters:
-  ///   - variable: the name of the environment variable.
-  ///   - fallback: the base directory if the variable is unset, relative to the home directory.
+  /// - Parameter fallback: the base directory if the variable is unset, relative to the home
+  ///   directory.
   private static func path(
     _ variables: [String: String], _ variable: String, _ fallback: String
   ) -> String {

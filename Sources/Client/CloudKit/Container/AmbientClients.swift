@@ -9,8 +9,6 @@ enum AmbientClients {
   private static let clients = Locked<[String: WeakClient]>([:])
 
   /// Returns the client of a container, or `badContainer` when the identifier or the URL is invalid.
-  ///
-  /// - Parameter configuration: The ambient configuration.
   static func client(
     _ identifier: String, _ configuration: PetrelConfiguration
   ) -> Result<WebServicesClient, CKError> {

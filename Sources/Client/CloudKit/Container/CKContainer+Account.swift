@@ -53,7 +53,6 @@ extension CKContainer {
     try await CKOperation.result { self.startFetchingUser($0) }
   }
 
-  /// Queues the operation that asks the server for the current user. All account methods use it.
   @discardableResult
   private func startFetchingUser(
     _ completion: @escaping (Result<CKRecord.ID, any Error>) -> Void
@@ -77,7 +76,6 @@ extension CKContainer {
 
 /// An operation that asks the server for the user of its requests (`users/caller`).
 final class FetchUserOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// Called once with the ID of the user's record or with the error.
   var completion: ((Result<CKRecord.ID, any Error>) -> Void)?
   private var userRecordID: CKRecord.ID?
 

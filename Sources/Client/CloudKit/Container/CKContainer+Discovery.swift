@@ -207,7 +207,6 @@ extension CKContainer {
 // MARK: - The operations
 
 extension CKContainer {
-  /// The short name of the type that names a user by e-mail address, phone number or user record ID.
   private typealias LookupInfo = CKUserIdentity.LookupInfo
 
   /// Queues the operation that finds the users whom `lookupInfos` names. With an empty list, the operation succeeds
@@ -223,7 +222,6 @@ extension CKContainer {
     return run(operation)
   }
 
-  /// Queues the operation that finds all users.
   @discardableResult
   private func startDiscoveringAll(
     _ completion: @escaping (Result<[CKUserIdentity], any Error>) -> Void

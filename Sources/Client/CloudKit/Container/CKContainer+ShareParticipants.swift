@@ -215,13 +215,9 @@ extension CKContainer {
 // MARK: - The operation
 
 extension CKContainer {
-  /// The short name of the type that names a user by e-mail address, phone number or user record ID.
   private typealias LookupInfo = CKUserIdentity.LookupInfo
 
   /// Queues the operation that fetches participants.
-  ///
-  /// - Parameter completion: called once at the end, with the results of the lookups and the result of the whole
-  ///   operation.
   @discardableResult
   private func startFetchingParticipants(
     _ lookupInfos: [LookupInfo],

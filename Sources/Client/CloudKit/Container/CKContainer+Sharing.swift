@@ -139,7 +139,6 @@ extension CKContainer {
     ItemResults<ID, Value>, Result<Void, any Error>
   ) -> Void
 
-  /// Queues the operation that fetches metadata, and collects its results.
   @discardableResult
   private func startFetchingMetadata(
     _ urls: [URL], _ completion: @escaping Items<URL, CKShare.Metadata>
@@ -151,7 +150,6 @@ extension CKContainer {
     return run(operation)
   }
 
-  /// Queues the operation that requests access, and collects its results.
   @discardableResult
   private func startRequestingAccess(
     _ urls: [URL], _ completion: @escaping Items<URL, Void>
@@ -163,7 +161,6 @@ extension CKContainer {
     return run(operation)
   }
 
-  /// Queues the operation that accepts shares, and collects its results.
   @discardableResult
   private func startAccepting(
     _ metadatas: [CKShare.Metadata], _ completion: @escaping Items<CKShare.Metadata, CKShare>

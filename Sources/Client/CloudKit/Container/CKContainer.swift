@@ -90,7 +90,6 @@ open class CKContainer: NSObject, @unchecked Sendable {
       identifier: containerIdentifier)
   }
 
-  /// Creates a container and its three databases.
   private init(_ client: Result<WebServicesClient, CKError>, identifier: String?) {
     containerIdentifier = identifier
     self.client = client

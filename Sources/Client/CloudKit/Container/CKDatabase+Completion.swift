@@ -1,6 +1,5 @@
 /// The methods that turn the results of an operation into one result, for the convenience methods.
 extension CKDatabase {
-  /// The type of a handler that gets the result of a convenience method.
   typealias Completion<Value> = (Result<Value, any Error>) -> Void
 
   /// Adds to the database an operation that a convenience method has created. Returns the same
@@ -22,7 +21,6 @@ extension CKDatabase {
 /// The class is `@unchecked Sendable` because only the operation's callback queue, which is serial,
 /// uses `results`.
 final class ItemResults<ID: Hashable, Value>: @unchecked Sendable {
-  /// The result of each item so far.
   private(set) var results: [ID: Result<Value, any Error>] = [:]
 
   /// Keeps the result of an item. A later result for the same item replaces the earlier one.
@@ -54,7 +52,6 @@ extension CKOperation {
   ///
   /// - Parameter start: creates and queues an operation that calls the given completion once, at
   ///   its end.
-  /// - Throws: the error that the completion gets.
   static func result<Value: Sendable>(
     _ start: (@escaping (Result<Value, any Error>) -> Void) -> CKOperation
   ) async throws -> Value {

@@ -174,7 +174,6 @@ extension CKDatabase {
     }
   }
 
-  /// Queues a search, and collects the records in the order in which the operation reports them.
   @discardableResult
   private func startSearching(
     _ operation: CKQueryOperation, _ zoneID: CKRecordZone.ID?, _ desiredKeys: [CKRecord.FieldKey]?,

@@ -28,7 +28,6 @@ open class CKDatabase: NSObject, @unchecked Sendable {
   /// share the queue.
   private let queue: OperationQueue
 
-  /// Creates a database of a container.
   init(scope: Scope, client: Result<WebServicesClient, CKError>) {
     databaseScope = scope
     self.client = client
