@@ -4,7 +4,6 @@ extension CKDatabaseScope {
   /// The scope of a notification whose payload names no database, as with Apple's framework.
   static var undisclosed: Self { Self(number: 0) }
 
-  /// Creates the scope that corresponds to a scope of the data model.
   package init(_ model: DatabaseScope) {
     switch model {
     case .public: self = .public

@@ -3,8 +3,6 @@
 /// Apple's framework raises `NSInvalidArgumentException` for such an argument. Swift code cannot
 /// catch that exception on Apple's systems either. Linux has no exceptions, so this function calls
 /// `fatalError` with the same name and the message.
-///
-/// - Parameter message: the broken rule and the refused value.
 func stopForInvalidArgument(_ message: @autoclosure () -> String) -> Never {
   fatalError("NSInvalidArgumentException: \(message())")
 }

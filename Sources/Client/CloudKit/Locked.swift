@@ -6,7 +6,6 @@ final class Locked<Value>: @unchecked Sendable {
   private let lock = NSLock()
   private var value: Value
 
-  /// Creates the lock with its first value.
   init(_ value: Value) {
     self.value = value
   }

@@ -26,7 +26,6 @@ extension OpenEnumeration {
     self.init(rawValue: number)!
   }
 
-  /// Returns the name of a value, from the names of consecutive raw values that begin with `first`.
   fileprivate func name(from first: Int, _ names: [String?]) -> String {
     if let number = Int(exactly: rawValue), number >= first, number - first < names.count,
       let name = names[number - first]
@@ -38,7 +37,6 @@ extension OpenEnumeration {
 }
 
 extension DefaultStringInterpolation {
-  /// Writes the name of the case. The texts of this module use it.
   mutating func appendInterpolation<Enumeration: OpenEnumeration>(_ value: Enumeration) {
     appendInterpolation(value.caseName)
   }

@@ -1,5 +1,4 @@
 extension CLLocation {
-  /// The mean radius of the earth (IUGG), in metres.
   private static let earthRadius = 6_371_008.7714
 
   /// Returns the great-circle distance to `location` in metres.

@@ -107,7 +107,6 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
       speedAccuracy: speedAccuracy, timestamp: timestamp, source: sourceInfo)
   }
 
-  /// Makes a location from all its values and a source that can be nil.
   private init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy: CLLocationAccuracy, verticalAccuracy: CLLocationAccuracy,

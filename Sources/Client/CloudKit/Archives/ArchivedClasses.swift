@@ -5,7 +5,6 @@
 /// by Apple's name. With this table, archivers write Apple's names and unarchivers find the classes
 /// by them.
 enum ArchivedClasses {
-  /// The classes. The keys are their names in the archives of Apple's framework.
   static let byName: [String: AnyClass] = [
     "CKAllowedSharingOptions": CKAllowedSharingOptions.self,
     "CKAsset": CKAsset.self,
@@ -49,7 +48,6 @@ enum ArchivedClasses {
   static let written = byName.merging(
     [ArchivedPersonName.className: ArchivedPersonName.self]) { known, _ in known }
 
-  /// Registers each class under Apple's name, for all unarchivers of the program.
   fileprivate static func register() {
     for named in byName {
       NSKeyedUnarchiver.setClass(named.value, forClassName: named.key)

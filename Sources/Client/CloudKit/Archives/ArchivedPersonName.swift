@@ -28,7 +28,6 @@ final class ArchivedPersonName: NSObject, NSSecureCoding {
 
 /// The parts of the name, in the layout of the private class that has them in Apple's archives.
 final class ArchivedPersonNameParts: NSObject, NSSecureCoding {
-  /// The parts of a name and their keys in the archive.
   private static let parts: [(String, WritableKeyPath<PersonNameComponents, String?> & Sendable)] =
     [
       ("NS.namePrefix", \.namePrefix), ("NS.givenName", \.givenName),
@@ -56,7 +55,6 @@ final class ArchivedPersonNameParts: NSObject, NSSecureCoding {
 }
 
 extension NSCoder {
-  /// Decodes a person's name under `key`; nil if there is none.
   func decodePersonName(forKey key: String) -> PersonNameComponents? {
     guard let unarchiver = self as? NSKeyedUnarchiver else { return nil }
     let className = ArchivedPersonName.className

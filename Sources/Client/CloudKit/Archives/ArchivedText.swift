@@ -7,7 +7,6 @@ enum ArchivedText {
   private static let null = "$null"
   private static let mark: Character = "~"
 
-  /// Returns the text to write to an archive.
   static func escaped(_ text: String) -> String {
     isNull(text) ? text + String(mark) : text
   }

@@ -3,12 +3,10 @@
 /// Apple's class also stores the former values of changed fields under `OriginalValues`. This class
 /// writes an empty dictionary there, and does not read it.
 class RecordValueStore: NSObject, NSSecureCoding {
-  /// The values of the fields by their names.
   let fields: [CKRecord.FieldKey: any CKRecordValueProtocol]
   /// The names of the fields that have changed since the record was fetched or saved.
   let changedKeys: Set<CKRecord.FieldKey>
 
-  /// Creates the object to archive.
   init(
     fields: [CKRecord.FieldKey: any CKRecordValueProtocol], changedKeys: Set<CKRecord.FieldKey>
   ) {

@@ -21,7 +21,6 @@ extension CKError {
     userInfo.merging([NSLocalizedDescriptionKey: localizedDescription]) { own, _ in own }
   }
 
-  /// The description that the error was made with.
   private var ownDescription: String? {
     _nsError.userInfo[NSLocalizedDescriptionKey] as? String
   }
@@ -47,7 +46,6 @@ extension CKError: CustomStringConvertible {
     return "<\(summary); partial errors: {\n\(lines.joined())}>"
   }
 
-  /// The part of the description before the errors of the items.
   private var summary: String {
     var text = "CKError: \"\(code.words)\" (\(code.rawValue))"
     if let message = userInfo[Self.serverErrorDescriptionKey] as? String {

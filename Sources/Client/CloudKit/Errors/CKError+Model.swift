@@ -4,9 +4,7 @@ extension CKError {
   /// Creates an error with a description for people. The `userInfo` also has the description under
   /// `CKErrorDescription`, where public code reads it.
   ///
-  /// - Parameters:
-  ///   - reason: the `localizedDescription`. A description in `userInfo` takes precedence.
-  ///   - userInfo: the other values of the error, by their keys.
+  /// - Parameter reason: the `localizedDescription`. A description in `userInfo` takes precedence.
   package init(_ code: Code, _ reason: String, userInfo: [String: Any] = [:]) {
     let texts = [NSLocalizedDescriptionKey: reason, "CKErrorDescription": reason]
     self.init(code, userInfo: userInfo.merging(texts) { old, _ in old })

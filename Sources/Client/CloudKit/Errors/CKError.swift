@@ -16,9 +16,8 @@ public struct CKError: _BridgedStoredNSError, Sendable {
 
   /// Creates an error. Apps use this initializer in tests.
   ///
-  /// - Parameters:
-  ///   - code: the kind of the error.
-  ///   - userInfo: values by keys such as `CKErrorRetryAfterKey` and `NSLocalizedDescriptionKey`.
+  /// - Parameter userInfo: values by keys such as `CKErrorRetryAfterKey` and
+  ///   `NSLocalizedDescriptionKey`.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     self.init(
       _nsError: NSError(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo))
