@@ -104,7 +104,8 @@ extension AdminEndpoint {
     AdminSchemaEndpoints.self, AdminSubscriptionsEndpoints.self, AdminSharesEndpoints.self,
     AdminUsersEndpoints.self, AdminAccountsEndpoints.self, AdminUserDeletionEndpoints.self,
     AdminUserHoldingsEndpoints.self, AdminRolesEndpoints.self, AdminKeysEndpoints.self,
-    AdminServersEndpoints.self, AdminPartitionEndpoints.self, AdminExplainEndpoints.self,
+    AdminServersEndpoints.self, AdminBackgroundEndpoints.self, AdminPartitionEndpoints.self,
+    AdminExplainEndpoints.self,
     AdminPushesEndpoints.self,
   ]
 

@@ -13,7 +13,7 @@ struct SecretComparisonTests {
       "hashes, asked by who runs the server",
     "Registration+Revocation.swift: $0.hash == hash || fits($0.identifier)":
       "hashes, asked by who runs the server",
-    "AdminKeysEndpoints.swift: .admin($0, isCurrent: $0.hash == request.identity.key?.hash)":
+    "AdminKeysEndpoints.swift: ListedKey.admin($0, isCurrent: $0.hash == request.identity.key?.hash)":
       "hashes, asked by who runs the server",
     "DispatchLeaseTable+Changes.swift: if let server, first.holder == server.rawValue { return [first.part] }":
       "the name of a server",
