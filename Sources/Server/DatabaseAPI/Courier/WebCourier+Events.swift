@@ -35,9 +35,12 @@ extension WebCourier {
   /// Returns the answer with a stream, which ends when the token expires, when the reader opens
   /// another stream, or when the server stops.
   ///
-  /// - Parameter last: the position that the reader has sent; nil for the store's cursor.
-  /// - Throws: `THROTTLED` if the user has too many streams.
-  func events(to device: DeviceToken, after last: CourierPosition?) throws -> HTTPResponse {
+  /// - Throws: `AUTHENTICATION_FAILED` as ``poll(_:after:)``; `THROTTLED` if the user has too many
+  ///   streams.
+  func stream(_ call: Call) async throws -> HTTPResponse {
+    let device = try await queue.serve(for: call.token) {
+      try await self.registrations(ofReader: call.token)[0]
+    }
     let turn = try streams.open(forToken: device.token, of: device.userRecordName)
     return HTTPResponse(
       headers: [
@@ -46,7 +49,7 @@ extension WebCourier {
       ],
       body: .stream { writer in
         try await self.write(
-          eventsFor: device, from: last ?? CourierPosition(), to: writer, during: turn)
+          eventsFor: device, from: call.last ?? CourierPosition(), to: writer, during: turn)
       })
   }
 

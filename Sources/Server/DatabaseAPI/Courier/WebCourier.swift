@@ -88,48 +88,47 @@ package final class WebCourier: Sendable {
     readers.close()
   }
 
-  /// Answers `GET /aps?tok=…`: with a stream if the request accepts `text/event-stream`, otherwise as
-  /// ``poll(_:after:)``.
+  /// A request of a reader.
+  struct Call: Sendable {
+    /// The text of the reader's token.
+    let token: String
+    /// The position that the reader has sent; nil for the store's cursor.
+    let last: CourierPosition?
+    /// Whether the reader asks for a stream.
+    let isStream: Bool
+  }
+
+  /// Parses `GET /aps?tok=…`.
   ///
-  /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown or has expired. The client must
-  ///   begin again with `tokens/create`. `BAD_REQUEST` if the token is missing, or for an invalid
-  ///   `Last-Event-ID`.
-  func answer(to request: HTTPRequest) async throws -> HTTPResponse {
+  /// - Throws: `BAD_REQUEST` if the token is missing, or for an invalid `Last-Event-ID`.
+  func call(of request: HTTPRequest) throws(ServiceError) -> Call {
     guard let token = try request.plainQuery("tok"), !token.isEmpty else {
       throw ServiceError(.badRequest, "tok: is missing")
     }
-    let last = try position(of: request)
-    guard Self.asksForEvents(request) else { return try await poll(token, after: last) }
-    return try await queue.serve(for: token) {
-      try self.events(to: try await self.registrations(ofReader: token)[0], after: last)
-    }
+    return Call(
+      token: token, last: try position(of: request), isStream: Self.asksForEvents(request))
   }
 
   /// Answers a poll: with the next notification when there is one, or with an empty body when the poll
   /// time is over or the task is cancelled.
   ///
   /// - Parameter last: the position that the reader has sent; nil for the store's cursor.
+  /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown or has expired. The client must
+  ///   begin again with `tokens/create`.
   func poll(_ token: String, after last: CourierPosition?) async throws -> HTTPResponse {
     let end = clock().advanced(bySeconds: pollTime)
-    let (reader, first) = try await queue.serve(for: token) {
-      let reader = try await self.reader(token, after: last, until: end)
-      do {
-        return (reader, try await self.next(of: reader, after: last))
-      } catch {
-        self.readers.unregister(reader)
-        throw error
-      }
+    let reader = try await queue.serve(for: token) {
+      try await self.reader(token, after: last, until: end)
     }
     defer { readers.unregister(reader) }
-    var answer = first
     while true {
+      let answer = try await queue.serve(for: reader.queueKey) {
+        try await self.next(of: reader, after: last)
+      }
       if let answer { return answer }
       // Nobody reads the answer to a cancelled request.
       if Task.isCancelled || readers.isOver(reader) { return HTTPResponse(headers: Self.headers) }
       await reader.wait()
-      answer = try await queue.serve(for: reader.queueKey) {
-        try await self.next(of: reader, after: last)
-      }
     }
   }
 
@@ -223,7 +222,7 @@ package final class WebCourier: Sendable {
   /// read nothing yet.
   ///
   /// - Throws: `BAD_REQUEST` for an event that no server of this store has made.
-  private func position(of request: HTTPRequest) throws -> CourierPosition? {
+  private func position(of request: HTTPRequest) throws(ServiceError) -> CourierPosition? {
     guard let last = request.header("Last-Event-ID") ?? request.query("lastEventId") else {
       return nil
     }
@@ -237,7 +236,7 @@ package final class WebCourier: Sendable {
 
   /// Returns the reader's registrations that have not expired. Without any, it throws
   /// `AUTHENTICATION_FAILED`.
-  private func registrations(ofReader text: String) async throws -> [DeviceToken] {
+  func registrations(ofReader text: String) async throws -> [DeviceToken] {
     let now = clock()
     let registrations = try await CourierToken.registrations(ofReader: text, in: devices)
     let valid = registrations.filter { $0.expires.map { $0 > now } ?? true }

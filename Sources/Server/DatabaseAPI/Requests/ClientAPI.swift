@@ -114,17 +114,26 @@ package final class ClientAPI: Sendable {
 
   package func courier(_ head: HTTPRequest, _ info: RequestInfo) async -> HTTPDecision {
     let form: FailureForm = WebCourier.asksForEvents(head) ? .object : .text
-    return await decide(head, info, failing: form) {
-      // A HEAD request would consume a notification without delivering it.
-      try WrongMethod.check(head.method, of: "the web courier", allowed: ["GET"])
-      return .receive { request in
-        do {
-          return self.complete(try await self.courier.answer(to: request), to: request, info)
-        } catch {
-          return await self.refusal(of: request, info, because: error, as: form)
+    // A task keeps the memory of its deepest call until it ends, and thousands of polls wait at once.
+    // So what comes before the wait has a task of its own.
+    return await Task { [self] in
+      await decide(head, info, failing: form) {
+        // A HEAD request would consume a notification without delivering it.
+        try WrongMethod.check(head.method, of: "the web courier", allowed: ["GET"])
+        let call = try courier.call(of: head)
+        return .receive { request in
+          do {
+            let answer =
+              call.isStream
+              ? try await self.courier.stream(call)
+              : try await self.courier.poll(call.token, after: call.last)
+            return self.complete(answer, to: request, info)
+          } catch {
+            return await self.refusal(of: request, info, because: error, as: form)
+          }
         }
       }
-    }
+    }.value
   }
 
   package func signInPage(_ head: HTTPRequest, _ info: RequestInfo) -> HTTPDecision {

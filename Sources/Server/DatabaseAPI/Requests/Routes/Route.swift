@@ -8,7 +8,7 @@ import WebServices
 /// Route("/aps", "aps", origins: .any, waits: true) { head, info in … }
 /// Route("/console/{file...}", "console", isPage: true) { head, info in … }
 /// ```
-package struct Route: Sendable {
+package final class Route: Sendable {
   package typealias Handler = @Sendable (HTTPRequest, RequestInfo) async -> HTTPDecision
 
   /// The pages that may send requests to a path and read the answers.
