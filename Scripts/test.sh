@@ -49,6 +49,9 @@ Scripts/prose.py
 begin "reasons of what hides failures"
 Scripts/reasons.py
 
+begin "deliberate mistakes apply to the sources"
+Scripts/mutations.py --check
+
 begin "list of tables"
 Scripts/tables.py --check
 
