@@ -243,6 +243,8 @@ private struct DeviceHistory {
           $0.delivery.state == .delivered || $0.delivery.state == .abandoned
         }
     }
+    // The end of a refused device's registration is a transaction of its own, after the outcome's.
+    await service.server.service.settle()
     for place in devices.indices where devices[place].isRefused {
       let isOwed = Person.allCases.contains {
         reason(against: devices[place], of: $0, for: made) == .some(nil)
