@@ -13,7 +13,7 @@ extension ErrorCode {
 /// throw OpenIDError(.refused, "the issuer \(url) refused the code")
 /// ```
 public struct CodedError<Codes: ErrorCode>: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The codes of the error.
+  /// The enumeration of the codes, as `OpenIDError.Code`.
   public typealias Code = Codes
 
   /// The kind of failure.
@@ -21,7 +21,7 @@ public struct CodedError<Codes: ErrorCode>: Error, Sendable, Hashable, CustomStr
   /// The description of the failure, with the refused value and often the remedy. It never contains a secret.
   public var reason: String
 
-  /// Creates an error.
+  /// Creates an error with a code and the sentence for people.
   public init(_ code: Code, _ reason: String) {
     self.code = code
     self.reason = reason

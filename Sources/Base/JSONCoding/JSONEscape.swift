@@ -44,7 +44,7 @@ struct JSONEscape {
     }
   }
 
-  /// Returns the UTF-16 code unit of an escape `\uXXXX` at the beginning of `bytes`.
+  /// Returns the UTF-16 code unit of an escape such as `\u0041` at the beginning of `bytes`.
   private static func unit(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> UInt16? {
     let start = bytes.startIndex
     guard bytes.count >= 6, bytes[start] == UInt8(ascii: "\\"),

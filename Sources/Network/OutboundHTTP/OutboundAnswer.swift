@@ -36,8 +36,7 @@ public enum OutboundErrorCode: String, ErrorCode {
   case answerTooLarge
   /// The connection broke, the answer is not HTTP, or libcurl failed in another way.
   case broken
-  /// The name or value of a header field has a byte that is not allowed, such as a line break.
-  /// Nothing was sent.
+  /// A header field has a byte that is not allowed, such as a line break. Nothing was sent.
   case unsendable
   /// Too many requests are waiting. Nothing was sent.
   case overloaded

@@ -19,7 +19,7 @@ struct BackgroundWorkTests {
     #expect(job.status.lastRun == nil)
     work.start()
     work.start()
-    try await eventually("the condition becomes true") { job.status.runs >= 6 }
+    try await eventually("the job has run six times") { job.status.runs >= 6 }
     await work.stop()
     #expect(job.status.failures == 0)
     #expect(job.status.lastRun != nil)
@@ -39,7 +39,7 @@ struct BackgroundWorkTests {
       }
     ])
     work.start()
-    try await eventually("the condition becomes true") { job.status.runs >= 4 }
+    try await eventually("the job has run four times") { job.status.runs >= 4 }
     await work.stop()
     #expect(job.status.failures == 2)
     #expect(reported.withLock { $0 } == 2)
@@ -62,15 +62,15 @@ struct BackgroundWorkTests {
       ) { nil }
     ])
     work.start()
-    try await eventually("the condition becomes true") {
+    try await eventually("the job is asked three times") {
       counts.asked.load(ordering: .relaxed) >= 3
     }
     #expect(job.status.runs == 0)
     counts.isDue.store(true, ordering: .relaxed)
-    try await eventually("the condition becomes true") { job.status.runs >= 2 }
+    try await eventually("the job runs") { job.status.runs >= 2 }
     await work.stop()
     // A run that had begun may still end.
-    try await eventually("the condition becomes true") { !job.status.isRunning }
+    try await eventually("the run ends") { !job.status.isRunning }
     let (runs, questions) = (job.status.runs, counts.asked.load(ordering: .relaxed))
     for _ in 0..<1_000 { await Task.yield() }
     #expect(job.status.runs <= runs + 1 && counts.asked.load(ordering: .relaxed) <= questions + 1)
@@ -86,14 +86,15 @@ struct BackgroundWorkTests {
     let job = BackgroundJob("sleeping", of: "ConcurrencyTests", "always")
     let work = BackgroundWork([
       .repeated(job, every: .zero, afterFailure: .zero, report: { Issue.record($0) }) {
-        try await Task.sleep(for: .seconds(3600))
+        await AsyncSignal().waitOrCancellation()
+        try Task.checkCancellation()
         return nil
       }
     ])
     work.start()
-    try await eventually("the condition becomes true") { job.status.isRunning }
+    try await eventually("the run begins") { job.status.isRunning }
     await work.stop()
-    try await eventually("the condition becomes true") { !job.status.isRunning }
+    try await eventually("the run ends") { !job.status.isRunning }
     #expect(job.status.runs == 0 && job.status.failures == 0)
   }
 

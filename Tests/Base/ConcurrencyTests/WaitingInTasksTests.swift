@@ -25,7 +25,7 @@ struct WaitingInTasksTests {
     let signal = AsyncSignal()
     await signal.wait(atMost: 0.001)
     let waiting = Task { await signal.waitOrCancellation() }
-    try await eventually("the condition becomes true") { signal.isAwaited }
+    try await eventually("the task waits") { signal.isAwaited }
     waiting.cancel()
     await waiting.value
   }

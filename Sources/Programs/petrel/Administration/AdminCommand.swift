@@ -34,8 +34,6 @@ struct AdminCommand: Command {
   private let call: Call
   private let output: AdminOutput
 
-  /// Creates a command.
-  ///
   /// - Parameters:
   ///   - operands: The names of the arguments that are operands. A name with `…` at its end takes
   ///     all operands as a list.

@@ -37,8 +37,6 @@ enum AdminOutput: Sendable {
     }
   }
 
-  /// Shows the answer.
-  ///
   /// - Parameter call: Makes the request; the parameter has further arguments of the request, such
   ///   as those of a page.
   func show(

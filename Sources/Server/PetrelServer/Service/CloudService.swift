@@ -171,7 +171,7 @@ public final class CloudService: Sendable {
   func reload(_ configuration: ServerConfiguration, webPushKey: WebPushKey?) {
     client.replace(by: makeClient(configuration, webPushKey))
     store.quotas.limits = configuration.quotas
-    containers.replace(configuration.containers)
+    containers.replace(by: configuration.containers)
     admin.reload(configuration)
   }
 

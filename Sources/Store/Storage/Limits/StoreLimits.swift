@@ -8,7 +8,7 @@ import StoreModel
 /// The service has a thread and a connection of its own, so it does not wait for writes of records.
 /// The thread runs the jobs one after the other.
 final class StoreLimits: SharedLimits {
-  /// In seconds.
+  /// The least seconds between two sweeps after jobs.
   private static let sweepInterval = 10.0
 
   let queue: JobQueue

@@ -84,7 +84,7 @@ struct PushAnswerTests {
   }
 
   @Test(
-    "an answer is told in few words",
+    "an answer is described in few words",
     arguments: [
       (PushAnswer.apns(429, "TooManyRequests"), "429 TooManyRequests"), (.apns(502), "502"),
       (.notSent("the client is closed"), "not sent: the client is closed"),

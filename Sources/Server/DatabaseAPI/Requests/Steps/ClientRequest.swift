@@ -17,8 +17,6 @@ struct ClientRequest: Sendable {
   /// The key under which the request takes its turn (``RequestTurns``).
   var turnKey: RequestThrottle.Key?
 
-  /// Parses the path.
-  ///
   /// - Throws: `NOT_FOUND` for another layout of the path, and for an unknown operation. `BAD_REQUEST`
   ///   for a wrong part of the path. `BAD_CONTAINER` for a container that is not served. ``WrongMethod``.
   init(
